@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# One OBJECT library per folder of src/, and what is linked from them.
+#
+# Operator tables are pointers in linker sections: an archive would drop the objects that nobody
+# names, so objects are linked directly, everywhere.
+
+# What every translation unit of ours is compiled with.
+add_library(tosaic_usage INTERFACE)
+target_include_directories(tosaic_usage INTERFACE "${CMAKE_SOURCE_DIR}/src"
+                                                  "${CMAKE_SOURCE_DIR}/include")
+target_link_libraries(tosaic_usage INTERFACE tosaic_dependencies)
+
+# All objects of all layers: `target_link_libraries(x PRIVATE tosaic_core)` links them into x.
+add_library(tosaic_core INTERFACE)
+target_link_libraries(tosaic_core INTERFACE tosaic_usage)
+
+# tosaic_add_layer(name): src/name/**/*.cpp without tests and without main.cpp; a folder that does
+# not exist, or has no sources yet, is left out.
+function(tosaic_add_layer layer)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/${layer}/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$|/main\\.cpp$")
+  if(NOT sources)
+    return()
+  endif()
+  add_library(tosaic_${layer} OBJECT ${sources})
+  target_link_libraries(tosaic_${layer} PRIVATE tosaic_flags tosaic_usage tosaic_schemas)
+  target_sources(tosaic_core INTERFACE $<TARGET_OBJECTS:tosaic_${layer}>)
+endfunction()
+
+function(tosaic_add_tool)
+  file(GLOB main CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/cli/main.cpp")
+  if(main)
+    add_executable(tosaic ${main})
+    target_link_libraries(tosaic PRIVATE tosaic_flags tosaic_core tosaic_schemas)
+  endif()
+endfunction()
+
+# bin/tosaic_tests: every *_test.cpp of src/ and test/. TOSAIC_SOURCE_DIR is where tests find data.
+function(tosaic_add_tests)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/*_test.cpp"
+       "${CMAKE_SOURCE_DIR}/test/*_test.cpp")
+  if(sources)
+    find_package(GTest REQUIRED)
+    add_executable(tosaic_tests ${sources})
+    target_link_libraries(tosaic_tests PRIVATE tosaic_flags tosaic_core tosaic_schemas
+                                               GTest::gtest_main)
+    target_compile_definitions(tosaic_tests
+                               PRIVATE "TOSAIC_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")
+  endif()
+  if(EXISTS "${CMAKE_SOURCE_DIR}/test/standin/CMakeLists.txt")
+    add_subdirectory("${CMAKE_SOURCE_DIR}/test/standin" test/standin)
+  endif()
+endfunction()
