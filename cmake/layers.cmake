@@ -35,7 +35,9 @@ function(tosaic_add_tool)
   endif()
 endfunction()
 
-# bin/tosaic_tests: every *_test.cpp of src/ and test/. TOSAIC_SOURCE_DIR is where tests find data.
+# bin/tosaic_tests: every *_test.cpp of src/ and test/. A test that reads files of the tree includes
+# the generated "test_paths.h"; a definition for all of them would keep ccache from sharing objects
+# between two clones.
 function(tosaic_add_tests)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/*_test.cpp"
        "${CMAKE_SOURCE_DIR}/test/*_test.cpp")
@@ -44,8 +46,9 @@ function(tosaic_add_tests)
     add_executable(tosaic_tests ${sources})
     target_link_libraries(tosaic_tests PRIVATE tosaic_flags tosaic_core tosaic_schemas
                                                GTest::gtest_main)
-    target_compile_definitions(tosaic_tests
-                               PRIVATE "TOSAIC_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")
+    file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/test_include/test_paths.h" @ONLY
+         CONTENT "#pragma once\n#define TOSAIC_SOURCE_DIR \"@CMAKE_SOURCE_DIR@\"\n")
+    target_include_directories(tosaic_tests PRIVATE "${CMAKE_BINARY_DIR}/test_include")
   endif()
   if(EXISTS "${CMAKE_SOURCE_DIR}/test/standin/CMakeLists.txt")
     add_subdirectory("${CMAKE_SOURCE_DIR}/test/standin" test/standin)
