@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+/// binary16 (f16) and bfloat16 (bf16) as bit patterns. Narrowing rounds to nearest, ties to even,
+/// overflows to infinity and keeps subnormals. A NaN stays a NaN: narrowing keeps sign and the top
+/// payload bits and makes it quiet; widening keeps every bit, so it is lossless.
+namespace tosaic::numeric {
+
+namespace internal {
+inline constexpr uint32_t kF32Infinity = 0x7f800000;
+inline constexpr uint32_t kF32Abs = 0x7fffffff;
+/// Difference of the exponent biases of f32 and f16, at f32's exponent field.
+inline constexpr uint32_t kF16Rebias = uint32_t{127 - 15} << 23;
+}  // namespace internal
+
+constexpr uint16_t f32_to_f16(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const uint32_t sign = (bits >> 16) & 0x8000;
+  const uint32_t abs = bits & internal::kF32Abs;
+  uint32_t half = 0;
+  if (abs > internal::kF32Infinity) {
+    half = 0x7e00 | ((abs >> 13) & 0x3ff);
+  } else if (abs >= 0x477ff000) {  // 65520, half way between the largest f16 and 2^16
+    half = 0x7c00;
+  } else if (abs >= 0x38800000) {  // 2^-14, the smallest normal f16
+    half = (abs - internal::kF16Rebias + 0xfff + ((abs >> 13) & 1)) >> 13;
+  } else if (abs > 0x33000000) {  // 2^-25, which ties to zero
+    // The significand counted in units of 2^-24. A carry into the exponent field gives the smallest
+    // normal.
+    const uint32_t shift = 126 - (abs >> 23);
+    const uint32_t significand = (abs & 0x7fffff) | 0x800000;
+    const uint32_t odd = (significand >> shift) & 1;
+    half = (significand + (uint32_t{1} << (shift - 1)) - 1 + odd) >> shift;
+  }
+  return static_cast<uint16_t>(sign | half);
+}
+
+constexpr float f16_to_f32(uint16_t half) {
+  const uint32_t sign = uint32_t{half & 0x8000u} << 16;
+  const uint32_t abs = half & 0x7fffu;
+  uint32_t bits = 0;
+  if (abs >= 0x7c00) {
+    bits = internal::kF32Infinity | (abs << 13);
+  } else if (abs >= 0x0400) {
+    bits = (abs << 13) + internal::kF16Rebias;
+  } else {
+    bits = std::bit_cast<uint32_t>(static_cast<float>(abs) * 0x1p-24f);
+  }
+  return std::bit_cast<float>(sign | bits);
+}
+
+constexpr uint16_t f32_to_bf16(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  if ((bits & internal::kF32Abs) > internal::kF32Infinity) {
+    return static_cast<uint16_t>((bits >> 16) | 0x0040);
+  }
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+constexpr float bf16_to_f32(uint16_t bits) {
+  return std::bit_cast<float>(uint32_t{bits} << 16);
+}
+
+/// `value` rounded to the nearest f16 or bf16, still as a float: how TOSA's reference holds narrow
+/// floats.
+constexpr float round_to_f16(float value) {
+  return f16_to_f32(f32_to_f16(value));
+}
+constexpr float round_to_bf16(float value) {
+  return bf16_to_f32(f32_to_bf16(value));
+}
+
+}  // namespace tosaic::numeric
