@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/expected.h"
+
+namespace tosaic {
+
+/// One array of a .npz or .npy file, always C order, little endian.
+struct NpyArray {
+  std::string name;  ///< member name without ".npy"
+  /// numpy's type string without byte order: "b1" bool, "i1" "i2" "i4" "i8", "u1" "u2" "u4" "u8",
+  /// "f2" "f4" "f8".
+  std::string dtype;
+  std::vector<int64_t> shape;
+  std::vector<std::byte> data;
+};
+
+/// Reads .npz (STORED, or compressed through libzip) or a single .npy (whose name is ""). Fortran
+/// order is turned into C order; object arrays (pickles) are refused.
+Expected<std::vector<NpyArray>> read_npz(const std::string& path);
+
+/// Writes an uncompressed .npz. Deterministic bytes: fixed time stamps, members in the given order.
+Status write_npz(const std::string& path, const std::vector<NpyArray>& arrays);
+
+}  // namespace tosaic

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "support/expected.h"
+
+namespace tosaic {
+
+/// Writes a whole file: under a temporary name beside it, flushed, then renamed over `path`. On any
+/// error nothing is left behind and an older file of that name is untouched.
+Status write_file(const std::string& path, std::span<const std::span<const std::byte>> pieces);
+Status write_file(const std::string& path, std::span<const std::byte> content);
+Status write_file(const std::string& path, std::string_view text);
+
+/// Reads a whole regular file into a string.
+Expected<std::string> read_text_file(const std::string& path);
+
+/// Makes a directory and its parents; it may exist already.
+Status make_directories(const std::string& path);
+
+}  // namespace tosaic
