@@ -18,8 +18,7 @@
 /// result unpredictable.
 namespace tosaic::numeric {
 
-// ---- ranges
-// ---------------------------------------------------------------------------------------------------------
+// ---- ranges ----
 
 inline constexpr int64_t kInt48Max = (int64_t{1} << 47) - 1;
 inline constexpr int64_t kInt48Min = -(int64_t{1} << 47);
@@ -102,8 +101,7 @@ constexpr T wrap_neg(T a) {
   return wrap_sub<T>(T{0}, a);
 }
 
-// ---- shifts and divisions
-// -------------------------------------------------------------------------------------------
+// ---- shifts and divisions ----
 
 /// Round half up: floor(v / 2^shift + 1/2), for any v (the textbook `v + (1 << (shift - 1))`
 /// overflows near the maximum). 0 <= shift <= 63.
@@ -161,8 +159,7 @@ constexpr int clz(T v) {
   return std::countl_zero(static_cast<std::make_unsigned_t<T>>(v));
 }
 
-// ---- scaling
-// --------------------------------------------------------------------------------------------------------
+// ---- scaling ----
 
 /// RESCALE's rounding modes. kInexact permits an implementation a small error; here it always gives
 /// the kSingle result, which meets its bound.
