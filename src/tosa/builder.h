@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ir/graph.h"
+#include "tosa/op.h"
+#include "tosa/ops.h"
+#include "tosa/spec.h"
+
+namespace tosaic::tosa {
+
+/// Appends TOSA operations to a graph for a target. Result types are inferred.
+///
+/// An operation that cannot be made (its operands break a rule, or the target refuses it) does not
+/// stop the caller: it gives a value of unknown type, operations on such a value give another, and
+/// the first reason is kept in failure(). So a lowering is straight code and is judged at its end.
+class Builder {
+ public:
+  Builder(Graph& graph, const Target& target, Loc loc = nullptr)
+      : graph_(graph), target_(target), loc_(loc) {}
+
+  Graph& graph() const { return graph_; }
+  Module& module() const { return graph_.module(); }
+  const Target& target() const { return target_; }
+  void set_loc(Loc loc) { loc_ = loc; }
+  /// Where new nodes go: before this node; nullptr: at the end.
+  void set_insertion_point(Node* before) { before_ = before; }
+
+  bool has(Feature feature) const { return target_.has(feature); }
+  /// The first reason why something could not be made; emission continues harmlessly after it.
+  const std::optional<Reject>& failure() const { return failure_; }
+  void fail(Reject reason) {
+    if (!failure_) failure_ = std::move(reason);
+  }
+  void clear_failure() { failure_.reset(); }
+
+  Value* emit(const OpDef& op, std::span<Value* const> operands, AttrList attrs = {});
+  Value* emit(const OpDef& op, std::initializer_list<Value*> operands) {
+    return emit(op, std::span(operands.begin(), operands.size()), AttrList{});
+  }
+  template <typename A>
+  Value* emit(const OpDef& op, std::initializer_list<Value*> operands, const A& attrs) {
+    return emit(op, std::span(operands.begin(), operands.size()),
+                write_attrs(attrs, module().arena()));
+  }
+  /// Operations with several results.
+  std::vector<Value*> emit_all(const OpDef& op, std::span<Value* const> operands, AttrList attrs);
+
+  // Constants. Small ones are cached, so that a zero point of 0 is one value per graph.
+  Value* constant(const Constant& constant);
+  Value* constant_ints(DType dtype, const Shape& shape, std::span<const int64_t> values);
+  Value* constant_floats(DType dtype, const Shape& shape, std::span<const double> values);
+  Value* scalar_int(DType dtype, int64_t value, int rank = 1);    ///< sizes all 1
+  Value* scalar_float(DType dtype, double value, int rank = 1);
+  Value* shape_value(std::span<const int64_t> sizes);             ///< of dtype shape
+  /// A zero point operand; 0 for float dtypes.
+  Value* zero_point(DType dtype, int64_t value) { return scalar_number(dtype, value); }
+
+  // Operations that fold: on a constant they give another view of its bytes and no node; an identity
+  // gives the operand itself.
+  Value* reshape(Value* x, const Shape& shape);
+  Value* transpose(Value* x, std::span<const int64_t> perm);
+  /// A transpose that the layout pass is expected to remove: the target is not asked about it.
+  Value* layout_transpose(Value* x, std::span<const int64_t> perm);
+  /// Leading 1s until the rank is `rank` (TOSA broadcasts only equal ranks).
+  Value* expand_rank(Value* x, int rank);
+
+  // Quantised arithmetic.
+  /// RESCALE of `x` to `dtype` so that real values keep: out = (x - zp_in) * scale + zp_out. Saturates.
+  Value* rescale(Value* x, DType dtype, double scale, int64_t zp_in, int64_t zp_out);
+  /// One scale per index of the last axis.
+  Value* rescale(Value* x, DType dtype, std::span<const double> scales, int64_t zp_in,
+                 int64_t zp_out);
+  /// CLAMP to [min, max]; gives `x` itself when that is the whole range of its dtype.
+  Value* clamp_int(Value* x, int64_t min, int64_t max);
+  Value* clamp_float(Value* x, double min, double max);
+  /// MUL with its shift operand.
+  Value* mul(Value* a, Value* b, int shift = 0);
+
+ private:
+  Value* scalar_number(DType dtype, int64_t value);
+  Value* poison();
+  Value* finish(const OpDef& op, std::span<Value* const> operands, AttrList attrs, bool ask_target);
+
+  Graph& graph_;
+  const Target& target_;
+  Loc loc_;
+  Node* before_ = nullptr;
+  std::optional<Reject> failure_;
+  std::vector<std::pair<uint64_t, Value*>> small_constants_;
+};
+
+}  // namespace tosaic::tosa
