@@ -32,14 +32,18 @@ if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 
+# __FILE__ and debug information do not depend on where the tree lies; ccache may hand sources to the
+# compiler by their path from the build directory.
+file(RELATIVE_PATH path_from_build "${CMAKE_BINARY_DIR}" "${CMAKE_SOURCE_DIR}")
+
 add_library(tosaic_flags INTERFACE)
 target_compile_options(
   tosaic_flags
   INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wvla
             # Designated initialisers leave members out on purpose (operator rows).
             -Wno-missing-field-initializers
-            # __FILE__ and debug information do not depend on where the tree lies.
-            "-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=")
+            "-ffile-prefix-map=${CMAKE_SOURCE_DIR}/="
+            "-ffile-prefix-map=${path_from_build}=")
 if(TOSAIC_WERROR)
   target_compile_options(tosaic_flags INTERFACE -Werror)
 endif()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs bin/tosaic_tests in parallel shards and counts its cases."""
 import concurrent.futures
-import os
 import re
 import subprocess
 import tempfile
@@ -10,6 +9,7 @@ from scripts import project
 
 DEFINITION = re.compile(r"^(?:TYPED_)?TEST(_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)", re.MULTILINE)
 RESULT = re.compile(r"^\[ +(OK|FAILED|SKIPPED) +\] ([\w/.]+)", re.MULTILINE)
+BEGUN = re.compile(r"^\[ RUN +\] ([\w/.]+)", re.MULTILINE)
 SECONDS_PER_SHARD = 1800
 
 
@@ -56,46 +56,57 @@ def select(names, expression):
         raise project.Failure(f"-k {expression}: expected words with and, or, not, ( )") from None
 
 
-def run_shard(preset, index, total, flagfile, more_environment):
-    environment = {**os.environ, **more_environment, "GTEST_TOTAL_SHARDS": str(total),
-                   "GTEST_SHARD_INDEX": str(index), "GTEST_COLOR": "no"}
-    command = [binary(preset), f"--gtest_flagfile={flagfile}"]
-    try:
-        done = subprocess.run(command, cwd=project.ROOT, env=environment, text=True, errors="replace",
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS_PER_SHARD)
-        return done.returncode, done.stdout
-    except subprocess.TimeoutExpired as late:
-        return 1, (late.stdout or b"").decode(errors="replace") + f"\nno end after {SECONDS_PER_SHARD} s\n"
+def run_process(preset, names, environment):
+    """Runs cases in one process: (exit status, output)."""
+    with tempfile.NamedTemporaryFile("w", suffix=".flags") as flags:
+        flags.write("--gtest_filter=" + ":".join(names) + "\n")
+        flags.flush()
+        command = [binary(preset), f"--gtest_flagfile={flags.name}", "--gtest_color=no"]
+        try:
+            done = subprocess.run(command, cwd=project.ROOT, env=environment, text=True, errors="replace",
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, timeout=SECONDS_PER_SHARD)
+            return done.returncode, done.stdout
+        except subprocess.TimeoutExpired as late:
+            text = (late.stdout or b"").decode(errors="replace")
+            return 1, f"{text}\nno end after {SECONDS_PER_SHARD} s\n"
+
+
+def run_shard(preset, names, environment):
+    """Runs cases; after a crash the rest runs in a new process. (passed names, output of failures)."""
+    passed, text = set(), ""
+    while names:
+        status, output = run_process(preset, names, environment)
+        results = RESULT.findall(output)
+        passed |= {name for kind, name in results if kind == "OK"}
+        if status:
+            text += failures_of(output)
+        begun = [name for name in BEGUN.findall(output) if name not in {n for _, n in results}]
+        done = {name for _, name in results} | set(begun)
+        names = [name for name in names if name not in done] if begun else []
+    return passed, text
 
 
 def failures_of(output):
-    """The blocks of failed or unfinished cases in a shard's output."""
-    blocks = re.split(r"^(?=\[ RUN )", output.split("[----------] Global test environment tear-down")[0],
-                      flags=re.MULTILINE)
+    """The blocks of failed or unfinished cases in the output of a process."""
+    cases = output.split("[----------] Global test environment tear-down")[0]
+    blocks = re.split(r"^(?=\[ RUN )", cases, flags=re.MULTILINE)
     bad = [b for b in blocks if b.startswith("[ RUN ") and not re.search(r"^\[ +OK ", b, re.MULTILINE)]
     return "".join(bad) or output
 
 
 def run(preset, names, more_environment=None):
     """Runs the named cases; (passed, failed). One that is skipped, disabled or never ran has failed."""
-    if not names:
-        return 0, 0
-    shards = min(len(names), project.JOBS)
-    with tempfile.NamedTemporaryFile("w", suffix=".flags") as flags:
-        flags.write("--gtest_filter=" + ":".join(names) + "\n")
-        flags.flush()
-        with concurrent.futures.ThreadPoolExecutor(shards) as pool:
-            jobs = [pool.submit(run_shard, preset, index, shards, flags.name, more_environment or {})
-                    for index in range(shards)]
-            results = [job.result() for job in jobs]
-    passed = set()
-    for status, output in results:
-        passed |= {name for kind, name in RESULT.findall(output) if kind == "OK"}
-        if status:
-            print(failures_of(output), flush=True)
-    missing = sorted(set(names) - passed)
+    environment = project.test_environment(**(more_environment or {}))
+    shares = [share for share in (names[i::project.JOBS] for i in range(project.JOBS)) if share]
+    passed, texts = set(), []
+    with concurrent.futures.ThreadPoolExecutor(project.JOBS) as pool:
+        for share_passed, text in pool.map(lambda share: run_shard(preset, share, environment), shares):
+            passed |= share_passed
+            texts += [text] if text else []
+    print(*texts, sep="\n", end="\n" if texts else "")
+    missing = [name for name in names if name not in passed]
     for name in missing[:50]:
         print(f"not passed: {name}")
-    # A shard may also fail after its last case (a leak, a static destructor).
-    late = not missing and any(status for status, _ in results)
-    return len(names) - len(missing), len(missing) + late
+    # A process may also fail after its last case (a leak, a static destructor).
+    return len(passed), len(missing) or int(bool(texts))

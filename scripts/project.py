@@ -72,3 +72,9 @@ def python():
         if candidate.exists():
             return candidate
     return pathlib.Path(sys.executable)
+
+
+def test_environment(**more):
+    """Environment of tests: the tool finds Vela in the project's virtual environment."""
+    path = f"{python().parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    return {**os.environ, "PATH": path, **more}

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs pytest over test/ and counts its cases."""
-import os
 import subprocess
 import tempfile
 import xml.etree.ElementTree
@@ -15,9 +14,9 @@ def run(preset, paths=(), expression=None):
     paths = [str(path) for path in paths] or [str(p) for p in [project.ROOT / "test"] if p.is_dir()]
     if not paths:
         return 0, 0
-    environment = {**os.environ, "TOSAIC_TOOL": str(project.tool(preset)), "PYTHONPATH": str(project.ROOT),
-                   # One process per core: threads inside would only fight for them.
-                   "OMP_NUM_THREADS": "1"}
+    # One process per core: threads inside would only fight for them.
+    environment = project.test_environment(TOSAIC_TOOL=str(project.tool(preset)),
+                                           PYTHONPATH=str(project.ROOT), OMP_NUM_THREADS="1")
     with tempfile.NamedTemporaryFile(suffix=".xml") as report:
         command = [project.python(), "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider",
                    "-n", str(project.JOBS), f"--rootdir={project.ROOT}", f"--junitxml={report.name}",

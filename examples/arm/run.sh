@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# From a PyTorch network to a .pte for Ethos-U: sets up, builds, exports, compiles, reports.
+#
+#   examples/arm/run.sh --model_name=NAME [--target=T] [--output=DIR] [--build_only]
+#
+#   --model_name=NAME  a network of test/models, such as dscnn or add
+#   --target=T         default ethos-u55-128
+#   --output=DIR       default out/NAME
+#   --build_only       stop when the .pte is written: no look into it
+#
+# A value may also follow after a space; dashes and underscores are the same.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+venv=${TOSAIC_VENV:-$root/.venv}
+model= target=ethos-u55-128 output= build_only=0
+
+step() { printf '\n== %s\n' "$*"; }
+usage() { sed -n '3,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+fail() {
+  printf 'error: %s\n' "$1" >&2
+  printf '  hint: %s\n' "$2" >&2
+  exit 2
+}
+
+while [ $# -gt 0 ]; do
+  flag=${1%%=*}
+  name=${flag//_/-}
+  case $name in
+    --model-name | --target | --output)
+      if [[ $1 == *=* ]]; then
+        value=${1#*=}
+      else
+        [ $# -gt 1 ] || fail "$flag needs a value" "for instance $flag=VALUE"
+        value=$2
+        shift
+      fi
+      [ -n "$value" ] || fail "$flag needs a value" "for instance $flag=VALUE"
+      case $name in
+        --model-name) model=$value ;;
+        --target) target=$value ;;
+        --output) output=$value ;;
+      esac
+      ;;
+    --build-only) build_only=1 ;;
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    *) fail "unknown flag $1" "the flags are --model_name, --target, --output, --build_only" ;;
+  esac
+  shift
+done
+[ -n "$model" ] || fail "--model_name is missing" "for instance --model_name=dscnn"
+output=${output:-$root/out/$model}
+
+step "set-up"
+# The full level: the network is quantised with ExecuTorch's quantiser.
+"$root/test/setup_testing.sh" --no-build
+
+step "building build/release/bin/tosaic"
+"$root/dev" build --target tosaic
+
+step "exporting and quantising $model to $output"
+mkdir -p "$output"
+output=$(cd "$output" && pwd)
+export PATH="$venv/bin:$PATH"
+(cd "$root" && "$venv/bin/python" -m test.models.export "$model" "$output" --quantize ethosu)
+
+step "compiling for $target"
+"$root/build/release/bin/tosaic" compile "$output/${model}_q.pt2" --target "$target" -o "$output/$model.pte"
+
+if [ $build_only = 0 ]; then
+  step "what $output/$model.pte holds"
+  "$root/build/release/bin/tosaic" inspect "$output/$model.pte"
+fi
