@@ -20,11 +20,14 @@ struct NpyArray {
   std::vector<std::byte> data;
 };
 
-/// Reads .npz (STORED, or compressed through libzip) or a single .npy (whose name is ""). Fortran
-/// order is turned into C order; object arrays (pickles) are refused.
+/// Reads .npz (STORED, or compressed through libzip) or a single .npy (whose name is ""), in the
+/// order of the file. Fortran order is turned into C order and big endian into little endian;
+/// object arrays (pickles) and other dtypes are refused. All compressed members together may hold 4
+/// GiB.
 Expected<std::vector<NpyArray>> read_npz(const std::string& path);
 
 /// Writes an uncompressed .npz. Deterministic bytes: fixed time stamps, members in the given order.
+/// A name that is unsafe in a zip archive or occurs twice, and 4 GiB or more, are errors.
 Status write_npz(const std::string& path, const std::vector<NpyArray>& arrays);
 
 }  // namespace tosaic

@@ -22,8 +22,12 @@ struct ZipMember {
   bool compressed = false;
 };
 
+/// True when a member may have this name: not empty, UTF-8 without control characters, relative, and
+/// without "..".
+bool is_safe_zip_name(std::string_view name);
+
 /// Walks the central directory (zip64 included) of a mapped archive: no copy, no decompression.
-/// Refused: encrypted members, absolute names, names with "..", duplicate names, members that
+/// Refused: encrypted members, unsafe names (see is_safe_zip_name), duplicate names, members that
 /// overlap or reach past the file, and sizes that contradict each other.
 class ZipReader {
  public:
