@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "ir/pass.h"
+#include "tosa/spec.h"
+
+namespace tosaic {
+
+/// Where one node runs, and why not on the NPU.
+struct Placement {
+  Node* node = nullptr;
+  bool on_target = false;
+  int partition = -1;               ///< of on_target nodes
+  std::optional<Reject> reason;     ///< of the others; none for the q/dq nodes at borders
+};
+
+/// Runs the row's own lowering of one node in a scratch graph and asks the target about every TOSA
+/// operation it emits. Nothing when the target takes the node.
+std::optional<Reject> try_lower(const Node& node, const Target& target);
+
+/// Decides where each node of an ATen graph runs. Partitions are as few as the data dependencies
+/// permit (nodes of one stage form one partition) and acyclic by construction. Nodes in `evicted`
+/// stay on the CPU. Partitions of nothing but no-ops are dissolved. Linear in the graph's size.
+std::vector<Placement> place(Graph& graph, const Target& target,
+                             const std::unordered_set<const Node*>& evicted = {});
+
+/// Moves each partition into a graph of its own ("part0", "part1", …; dialect aten), leaving a `call`
+/// in its place. Names of the graph's inputs and outputs are those of the values.
+Status outline(Graph& graph, std::span<const Placement> placements);
+
+/// Makes what stays in `graph` executable by ExecuTorch's kernels: nodes on quantised values get
+/// float operands and results (unfold), composites without a kernel are expanded into their calls.
+/// E0308 for a node that no kernel computes.
+Status prepare_cpu(Graph& graph);
+
+/// Lowers an ATen graph whose nodes the target takes (a partition, or a whole float program) into a
+/// TOSA graph that replaces it under the same name.
+Expected<Graph*> lower_to_tosa(Graph& graph, const Target& target);
+
+}  // namespace tosaic
