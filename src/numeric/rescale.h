@@ -73,20 +73,21 @@ inline std::optional<AddScales> add_scales(double scale_a, double scale_b, doubl
   if (!(scale_out > 0)) return std::nullopt;
   const double left_shift = input_bits == 8 ? 0x1p20 : 0x1p15;
   // int8: the value minus its zero point. int16 has no zero point.
-  const int32_t max_magnitude = input_bits == 8 ? 255 : 32767;
-  const int32_t min_magnitude = input_bits == 8 ? -255 : -32768;
+  const int32_t highest = input_bits == 8 ? 255 : 32767;
+  const int32_t lowest = input_bits == 8 ? -255 : -32768;
   const double common = 2 * std::max(scale_a, scale_b);
   const auto a = quantize_scale32(scale_a / common * left_shift);
   const auto b = quantize_scale32(scale_b / common * left_shift);
   const auto out = quantize_scale32(common / (left_shift * scale_out));
   if (!a || !b || !out) return std::nullopt;
-  for (const int32_t extreme : {min_magnitude, max_magnitude}) {
-    if (!fits_scale_32(extreme, a->shift) || !fits_scale_32(extreme, b->shift)) return std::nullopt;
-    const int64_t in_a = apply_scale_32(extreme, *a);
-    const int64_t in_b = apply_scale_32(extreme, *b);
-    // The sum's and the difference's largest magnitude, in both directions.
-    const int64_t most = std::max(in_a, -in_a) + std::max(in_b, -in_b);
-    if (!fits_scale_32(most, out->shift)) return std::nullopt;
+  if (!fits_scale_32(lowest, a->shift) || !fits_scale_32(highest, a->shift)) return std::nullopt;
+  if (!fits_scale_32(lowest, b->shift) || !fits_scale_32(highest, b->shift)) return std::nullopt;
+  const int64_t low_a = apply_scale_32(lowest, *a);
+  const int64_t low_b = apply_scale_32(lowest, *b);
+  const int64_t high_a = apply_scale_32(highest, *a);
+  const int64_t high_b = apply_scale_32(highest, *b);
+  for (const int64_t extreme : {low_a + low_b, high_a + high_b, low_a - high_b, high_a - low_b}) {
+    if (!fits_scale_32(extreme, out->shift)) return std::nullopt;
   }
   return AddScales{*a, *b, *out};
 }
