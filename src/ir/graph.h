@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -58,7 +59,7 @@ class Value {
   void set_name(std::string_view name) { name_ = name; }  ///< name must outlive the module
 
   Node* def() const { return def_; }           ///< nullptr for inputs and constants
-  int result_index() const { return static_cast<int>(index_); }
+  int result_index() const { return static_cast<int>(index_); }  ///< of an input: which
   const Constant* constant() const { return constant_; }  ///< nullptr when not a constant
   bool is_constant() const { return constant_ != nullptr; }
   bool is_input() const { return def_ == nullptr && constant_ == nullptr; }
@@ -112,8 +113,10 @@ class Node {
 
   Node* next() const { return next_; }
   Node* prev() const { return prev_; }
-  /// Increases along the list; for ordering only (renumbered by Graph::renumber()).
+  /// Increases along the list at all times, with gaps; inserting may change it for other nodes.
   uint32_t order() const { return order_; }
+  /// Taken out of its graph; nothing else may be asked of such a node.
+  bool is_erased() const { return graph_ == nullptr; }
 
  private:
   friend class Graph;
@@ -178,7 +181,8 @@ class Graph {
   Node* after(const Node& node) const { return node.next_ == return_ ? nullptr : node.next_; }
   size_t num_nodes() const { return num_nodes_; }
 
-  /// Range for `for (Node& n : graph.nodes())`; the current node may be erased while walking.
+  /// Range for `for (Node& n : graph.nodes())`. Any node may be erased while walking; nodes
+  /// inserted right after the current one are not visited.
   class Range;
   Range nodes() const;
 
@@ -194,13 +198,16 @@ class Graph {
   /// Erases nodes without uses, from the end to the front. All operators are pure.
   /// Returns how many.
   size_t erase_dead_nodes();
-  /// Numbers nodes along the list. Linear.
+  /// Spaces the orders of all nodes evenly. Linear; never needed for correctness.
   void renumber();
 
  private:
   void link(Use& use, Value* value);
   static void unlink(Use& use);
   void fill_operands(Node& node, std::span<Value* const> operands);
+  void link_before(Node& node, Node& before);
+  void unlink_node(Node& node);
+  void make_room(Node& node);
 
   Module* module_;
   std::string_view name_;
@@ -220,6 +227,8 @@ class Graph::Range {
     Node& operator*() const { return *node_; }
     Iterator& operator++() {
       node_ = next_;
+      // An erased node still knows what followed it.
+      while (node_ != nullptr && node_->is_erased()) node_ = graph_->after(*node_);
       step();
       return *this;
     }
@@ -265,6 +274,8 @@ class Module {
   const Quant* quant(std::span<const double> scales, std::span<const int32_t> zero_points, int axis,
                      int64_t qmin, int64_t qmax);
   const Quant* quant(double scale, int32_t zero_point, int64_t qmin, int64_t qmax);
+  /// The same parameters along another axis.
+  const Quant* with_axis(const Quant& quant, int axis);
 
   /// Constants over an owned copy of the bytes / over bytes that outlive the module (keep_alive).
   const Constant& constant(DType dtype, const Shape& shape, std::span<const std::byte> content);
@@ -275,19 +286,27 @@ class Module {
   const Constant& constant_floats(DType dtype, const Shape& shape, std::span<const double> values);
   /// The same bytes with axes permuted: result axis i is source axis perm[i].
   const Constant& permuted(const Constant& source, std::span<const int64_t> perm);
-  /// The same bytes under other sizes; when the view is not plain, its bytes are materialised first.
+  /// The same bytes under other sizes; materialised first when no strides (or no axis for the
+  /// stage) say the same.
   const Constant& reshaped(const Constant& source, const Shape& shape);
-  /// `source` with a stage; `source` must have none (else it is materialised first).
+  /// `source` (f32 or f64) with a stage. A pending scale and a new quantisation become one stage;
+  /// otherwise a source with a stage is materialised first.
   const Constant& staged(const Constant& source, const ConstantStage& stage, DType dtype);
+  /// Over an owned copy of the content, with nothing pending.
+  const Constant& materialised(const Constant& source);
 
   void keep_alive(std::shared_ptr<const void> owner) { owners_.push_back(std::move(owner)); }
 
  private:
+  /// The view with its stage's axes renumbered: axis a becomes axis_of[a].
+  void renumber_stage(Constant& view, std::span<const int> axis_of);
+
   Arena arena_;
   std::vector<std::unique_ptr<Graph>> graphs_;
   std::vector<std::shared_ptr<const void>> owners_;
   std::unordered_map<std::string_view, Graph*> by_name_;
-  std::unordered_map<std::string_view, int> strings_;
+  std::unordered_set<std::string_view> strings_;
+  std::unordered_map<std::string_view, int> next_suffix_;  // of unique_graph_name, by stem
   std::unordered_multimap<uint64_t, const Quant*> quants_;
 };
 

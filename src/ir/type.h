@@ -33,7 +33,8 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 
-/// "i8<0.1,0>[1,4,4,8]": the form of text IR (docs/ir.md).
+/// "i8<0.1,0>[1,4,4,8]": the form of text IR (docs/ir.md). Per axis "i8<0.1,0;0.2,0:axis 0>[2,3]";
+/// a range that is not the whole of the type's "i8<0.1,0:range -127,127>[4]".
 std::string to_string(const TensorType& type);
 
 }  // namespace tosaic
