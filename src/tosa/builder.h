@@ -26,9 +26,11 @@ class Builder {
   Graph& graph() const { return graph_; }
   Module& module() const { return graph_.module(); }
   const Target& target() const { return target_; }
+  Loc loc() const { return loc_; }
   void set_loc(Loc loc) { loc_ = loc; }
   /// Where new nodes go: before this node; nullptr: at the end.
   void set_insertion_point(Node* before) { before_ = before; }
+  Node* insertion_point() const { return before_; }
 
   bool has(Feature feature) const { return target_.has(feature); }
   /// The first reason why something could not be made; emission continues harmlessly after it.
@@ -81,9 +83,12 @@ class Builder {
   /// MUL with its shift operand.
   Value* mul(Value* a, Value* b, int shift = 0);
 
+ protected:
+  /// A value of unknown type: what is made of it is unknown too.
+  Value* poison();
+
  private:
   Value* scalar_number(DType dtype, int64_t value);
-  Value* poison();
   Value* finish(const OpDef& op, std::span<Value* const> operands, AttrList attrs, bool ask_target);
 
   Graph& graph_;

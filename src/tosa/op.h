@@ -65,7 +65,7 @@ struct InferCall {
   /// An error of this operation: V0007 for shapes, V0010 for ERROR_IF rules.
   template <typename... Args>
   Diagnostic fail(Code code, fmt::format_string<Args...> format, Args&&... args) const {
-    return error(code, "tosa.{}: {}", op.name, fmt::format(format, args...));
+    return error(code, "tosa.{}: {}", op.name, fmt::format(format, std::forward<Args>(args)...));
   }
 };
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aten/builder.h"
+
+#include <cmath>
+
+#include "numeric/fixed_point.h"
+#include "numeric/table.h"
+#include "support/check.h"
+
+namespace tosaic::aten {
+
+Value* Builder::call(std::string_view full_name, std::initializer_list<Value*> operands,
+                     const TensorType& result, std::initializer_list<NamedArg> args) {
+  return call_all(full_name, std::span(operands.begin(), operands.size()), {},
+                  std::span(&result, 1), std::span(args.begin(), args.size()))[0];
+}
+
+std::vector<Value*> Builder::call_all(std::string_view full_name, std::span<Value* const> operands,
+                                      std::span<const int16_t> segments,
+                                      std::span<const TensorType> results,
+                                      std::span<const NamedArg> args) {
+  const OpVariant found = find_op(full_name);
+  TOSAIC_CHECK(found.op != nullptr && found.op->dialect == Dialect::kAten,
+               fmt::format("a composite calls {}, which no row serves", full_name));
+  if (mode_ == Mode::kRecord) {
+    Node& node = graph().insert({.op = found.op,
+                                 .variant = found.variant,
+                                 .operands = operands,
+                                 .segments = segments,
+                                 .results = results,
+                                 .attrs = args,
+                                 .loc = loc()},
+                                insertion_point());
+    std::vector<Value*> values;
+    for (Value& v : node.results()) values.push_back(&v);
+    return values;
+  }
+  const AttrList attrs = module().copy_attrs(args);
+  const Call call(*found.op, found.variant, operands, segments, attrs, results, loc());
+  Lowered lowered = lower(call, *this);
+  if (!lowered.ok()) {
+    fail(lowered.reason());
+    return std::vector<Value*>(results.size(), poison());
+  }
+  return {lowered.values().begin(), lowered.values().end()};
+}
+
+namespace {
+
+std::optional<Reject> check_profile(const Call& call, const Builder& b) {
+  const bool quantised = call.any_quantised();
+  bool has_float = false;
+  for (const Value* v : call.operands()) {
+    has_float = has_float || (v != nullptr && is_float(v->dtype()));
+  }
+  for (const TensorType& t : call.results()) has_float = has_float || is_float(t.dtype);
+  if (has_float && !b.has(Feature::kFp)) {
+    Reject r = reject(Code::kRejectNotQuantised, "{} computes in floating point, which {} lacks",
+                      call.schema().full_name, b.target().display_name);
+    r.hint = quantised ? "quantise all of its inputs and outputs alike" : "quantise the program";
+    return r;
+  }
+  if (quantised && !b.has(Feature::kInt)) {
+    return reject(Code::kRejectDtype, "{} is quantised and {} takes float programs only",
+                  call.schema().full_name, b.target().display_name);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Lowered lower(const Call& call, Builder& b) {
+  const Row& row = call.row();
+  if (row.lower == nullptr && row.table == nullptr) {
+    return reject(Code::kRejectNoLowering, "{} has no lowering to TOSA", call.schema().full_name);
+  }
+  if (auto reason = check_profile(call, b)) return *std::move(reason);
+  const bool use_table = row.table != nullptr && call.any_quantised();
+  Lowered lowered = use_table ? lower_table(call, b, row.table) : row.lower(call, b);
+  if (b.failure()) return *b.failure();
+  if (!lowered.ok()) return lowered;
+  // Results carry the quantisation that the program states, so that passes and reports can show it.
+  for (size_t i = 0; i < lowered.values().size() && i < call.results().size(); ++i) {
+    Value& v = *lowered.values()[i];
+    if (v.def() == nullptr || v.quant() != nullptr) continue;
+    TensorType type = v.type();
+    type.quant = call.out(i).quant;
+    v.set_type(type);
+  }
+  return lowered;
+}
+
+}  // namespace tosaic::aten
