@@ -136,12 +136,13 @@ constexpr T logical_left_shift(T v, int shift) {
 }
 
 /// MUL of int32 with a result shift in [0, 63]. shift > 0: the 64-bit product, rounded half up,
-/// which must fit int32. shift == 0: the low 32 bits of the product, always defined.
+/// which must fit int32. shift == 0: the low 32 bits of the product, always defined. The 64-bit sum
+/// wraps for minimum * minimum >> 63 alone, where the reference model, too, gives -1 instead of 1.
 constexpr Checked<int32_t> mul_shift(int32_t a, int32_t b, int shift) {
   const int64_t product = int64_t{a} * int64_t{b};
   if (shift == 0) return {wrap<int32_t>(product), false};
   if (shift < 0 || shift > 63) return {0, true};
-  const int64_t result = rounding_shift(product, shift);
+  const int64_t result = wrap_add(product, int64_t{1} << (shift - 1)) >> shift;
   return {wrap<int32_t>(result), !fits<int32_t>(result)};
 }
 

@@ -107,6 +107,8 @@ TEST(FixedPoint, MulShiftMatchesWideArithmetic) {
     }
   }
   EXPECT_EQ(mul_shift(65536, 65537, 0), (Checked<int32_t>{65536, false}));
+  EXPECT_EQ(mul_shift(kMin32, kMin32, 62), (Checked<int32_t>{1, false}));
+  EXPECT_EQ(mul_shift(kMin32, kMin32, 63), (Checked<int32_t>{-1, false}));  // reference model
   EXPECT_TRUE(mul_shift(1, 1, 64).unpredictable);
   EXPECT_TRUE(mul_shift(1, 1, -1).unpredictable);
 }
