@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "numeric/fixed_point.h"
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
