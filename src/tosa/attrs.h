@@ -21,15 +21,24 @@ enum class ResizeMode : uint8_t { kUnknown = 0, kNearest = 1, kBilinear = 2 };
 std::string_view name(NanMode mode);
 std::string_view name(RoundingMode mode);
 std::string_view name(ResizeMode mode);
+/// The enumerator of that spelling; kUnknown when there is none.
+NanMode parse_nan_mode(std::string_view text);
+RoundingMode parse_rounding_mode(std::string_view text);
+ResizeMode parse_resize_mode(std::string_view text);
 
 /// How a field lies in the flatbuffer (1.0 tables). Fields stand in the order of the table's ids.
 enum class FieldKind : uint8_t {
-  kInt32, kBool, kDType, kNanMode, kRoundingMode, kResizeMode,
-  kInts32,   ///< [int32], with a fixed length
-  kScalar,   ///< [ubyte] holding one value of the operand's element type (CLAMP)
-  kGraph,    ///< string that names a region
+  kInt32,
+  kBool,
+  kDType,
+  kNanMode,
+  kRoundingMode,
+  kResizeMode,
+  kInts32,  ///< [int32], with a fixed length
+  kScalar,  ///< [ubyte] holding one value of the operand's element type (CLAMP)
+  kGraph,   ///< string that names a region
   kString,
-  kBytes,    ///< [ubyte], any content (CUSTOM): held as a string
+  kBytes,  ///< [ubyte], any content (CUSTOM): held as a string
 };
 
 struct AttrField {
@@ -188,15 +197,51 @@ struct RescaleAttrs {
 // Kinds from member types.
 template <typename T>
 struct FieldOf;
-template <> struct FieldOf<int32_t> { static constexpr FieldKind kind = FieldKind::kInt32; static constexpr uint8_t length = 0; };
-template <> struct FieldOf<bool> { static constexpr FieldKind kind = FieldKind::kBool; static constexpr uint8_t length = 0; };
-template <> struct FieldOf<DType> { static constexpr FieldKind kind = FieldKind::kDType; static constexpr uint8_t length = 0; };
-template <> struct FieldOf<NanMode> { static constexpr FieldKind kind = FieldKind::kNanMode; static constexpr uint8_t length = 0; };
-template <> struct FieldOf<RoundingMode> { static constexpr FieldKind kind = FieldKind::kRoundingMode; static constexpr uint8_t length = 0; };
-template <> struct FieldOf<ResizeMode> { static constexpr FieldKind kind = FieldKind::kResizeMode; static constexpr uint8_t length = 0; };
-template <> struct FieldOf<Scalar> { static constexpr FieldKind kind = FieldKind::kScalar; static constexpr uint8_t length = 0; };
-template <> struct FieldOf<std::span<const int64_t>> { static constexpr FieldKind kind = FieldKind::kInts32; static constexpr uint8_t length = 0; };
-template <size_t N> struct FieldOf<std::array<int32_t, N>> { static constexpr FieldKind kind = FieldKind::kInts32; static constexpr uint8_t length = N; };
+template <>
+struct FieldOf<int32_t> {
+  static constexpr FieldKind kind = FieldKind::kInt32;
+  static constexpr uint8_t length = 0;
+};
+template <>
+struct FieldOf<bool> {
+  static constexpr FieldKind kind = FieldKind::kBool;
+  static constexpr uint8_t length = 0;
+};
+template <>
+struct FieldOf<DType> {
+  static constexpr FieldKind kind = FieldKind::kDType;
+  static constexpr uint8_t length = 0;
+};
+template <>
+struct FieldOf<NanMode> {
+  static constexpr FieldKind kind = FieldKind::kNanMode;
+  static constexpr uint8_t length = 0;
+};
+template <>
+struct FieldOf<RoundingMode> {
+  static constexpr FieldKind kind = FieldKind::kRoundingMode;
+  static constexpr uint8_t length = 0;
+};
+template <>
+struct FieldOf<ResizeMode> {
+  static constexpr FieldKind kind = FieldKind::kResizeMode;
+  static constexpr uint8_t length = 0;
+};
+template <>
+struct FieldOf<Scalar> {
+  static constexpr FieldKind kind = FieldKind::kScalar;
+  static constexpr uint8_t length = 0;
+};
+template <>
+struct FieldOf<std::span<const int64_t>> {
+  static constexpr FieldKind kind = FieldKind::kInts32;
+  static constexpr uint8_t length = 0;
+};
+template <size_t N>
+struct FieldOf<std::array<int32_t, N>> {
+  static constexpr FieldKind kind = FieldKind::kInts32;
+  static constexpr uint8_t length = N;
+};
 
 /// At most this many fields in one table.
 inline constexpr size_t kMaxFields = 6;
@@ -245,6 +290,9 @@ void from_attr(const Attr& a, std::array<int32_t, N>& v) {
   ints_from_attr(a, v);
 }
 }  // namespace detail
+
+/// Why `attr` is not a value of this field: "an integer"; empty when it is one.
+std::string_view field_needs(const AttrField& field, const Attr& attr);
 
 /// The struct as a list in `arena` / from a node that has been verified.
 template <typename A>

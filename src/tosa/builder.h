@@ -4,6 +4,8 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ir/graph.h"
@@ -49,6 +51,9 @@ class Builder {
     return emit(op, std::span(operands.begin(), operands.size()),
                 write_attrs(attrs, module().arena()));
   }
+  /// For operations whose operands leave the dtype of the result open (MATMUL of f16).
+  Value* emit_as(DType result, const OpDef& op, std::span<Value* const> operands,
+                 AttrList attrs = {});
   /// Operations with several results.
   std::vector<Value*> emit_all(const OpDef& op, std::span<Value* const> operands, AttrList attrs);
 
@@ -56,14 +61,14 @@ class Builder {
   Value* constant(const Constant& constant);
   Value* constant_ints(DType dtype, const Shape& shape, std::span<const int64_t> values);
   Value* constant_floats(DType dtype, const Shape& shape, std::span<const double> values);
-  Value* scalar_int(DType dtype, int64_t value, int rank = 1);    ///< sizes all 1
+  Value* scalar_int(DType dtype, int64_t value, int rank = 1);  ///< sizes all 1
   Value* scalar_float(DType dtype, double value, int rank = 1);
-  Value* shape_value(std::span<const int64_t> sizes);             ///< of dtype shape
+  Value* shape_value(std::span<const int64_t> sizes);  ///< of dtype shape
   /// A zero point operand; 0 for float dtypes.
   Value* zero_point(DType dtype, int64_t value) { return scalar_number(dtype, value); }
 
-  // Operations that fold: on a constant they give another view of its bytes and no node; an identity
-  // gives the operand itself.
+  // Operations that fold: on a constant they give another view of its bytes and no node; an
+  // identity gives the operand itself.
   Value* reshape(Value* x, const Shape& shape);
   Value* transpose(Value* x, std::span<const int64_t> perm);
   /// A transpose that the layout pass is expected to remove: the target is not asked about it.
@@ -71,13 +76,18 @@ class Builder {
   /// Leading 1s until the rank is `rank` (TOSA broadcasts only equal ranks).
   Value* expand_rank(Value* x, int rank);
 
+  /// CAST; gives `x` itself when it has that dtype.
+  Value* cast(Value* x, DType dtype);
+
   // Quantised arithmetic.
-  /// RESCALE of `x` to `dtype` so that real values keep: out = (x - zp_in) * scale + zp_out. Saturates.
+  /// RESCALE of `x` to `dtype` so that real values keep: out = (x - zp_in) * scale + zp_out.
+  /// Saturates.
   Value* rescale(Value* x, DType dtype, double scale, int64_t zp_in, int64_t zp_out);
   /// One scale per index of the last axis.
   Value* rescale(Value* x, DType dtype, std::span<const double> scales, int64_t zp_in,
                  int64_t zp_out);
-  /// CLAMP to [min, max]; gives `x` itself when that is the whole range of its dtype.
+  /// CLAMP to [min, max], for i32 (which has no CLAMP) by MAXIMUM and MINIMUM; gives `x` itself
+  /// when that is the whole range of its dtype.
   Value* clamp_int(Value* x, int64_t min, int64_t max);
   Value* clamp_float(Value* x, double min, double max);
   /// MUL with its shift operand.
@@ -88,15 +98,20 @@ class Builder {
   Value* poison();
 
  private:
+  struct Request;
   Value* scalar_number(DType dtype, int64_t value);
-  Value* finish(const OpDef& op, std::span<Value* const> operands, AttrList attrs, bool ask_target);
+  Value* fail_with(Reject reason);
+  std::vector<Value*> make(const Request& request);
+  Value* transpose(Value* x, std::span<const int64_t> perm, bool ask_target);
+  Value* rescale_by(Value* x, Value* multiplier, Value* shift, bool scale32, bool per_channel,
+                    std::pair<Value*, Value*> zero_points);
 
   Graph& graph_;
   const Target& target_;
   Loc loc_;
   Node* before_ = nullptr;
   std::optional<Reject> failure_;
-  std::vector<std::pair<uint64_t, Value*>> small_constants_;
+  std::unordered_multimap<uint64_t, Value*> small_constants_;  // by content hash
 };
 
 }  // namespace tosaic::tosa

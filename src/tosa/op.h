@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -17,15 +18,17 @@ namespace tosaic::tosa {
 struct RefCall;
 
 /// Index of a type variable of a signature, or one of these.
+inline constexpr uint8_t kAnyOperand = 12;  ///< the operation's own rule decides (multipliers)
+inline constexpr uint8_t kI8Operand = 13;
 inline constexpr uint8_t kShapeOperand = 14;  ///< a shape value: a constant of dtype shape
 inline constexpr uint8_t kBoolOperand = 15;
 
 /// An operand or result of an operation, as the specification's argument table names it.
 struct Arg {
   std::string_view name;
-  uint8_t type = 0;         ///< index into Signature::types, or kShapeOperand, kBoolOperand
-  bool constant = false;    ///< must be a constant (specification: CTC, or Vela needs it)
-  bool variadic = false;    ///< a list (CONCAT); only the last operand may be one
+  uint8_t type = 0;       ///< index into Signature::types, or one of k…Operand
+  bool constant = false;  ///< must be a constant (specification: CTC, or Vela needs it)
+  bool variadic = false;  ///< a list (CONCAT); only the last operand may be one
 };
 inline constexpr size_t kMaxArgs = 6;
 struct ArgList {
@@ -33,7 +36,8 @@ struct ArgList {
   uint8_t count = 0;
   constexpr ArgList() = default;
   constexpr ArgList(std::initializer_list<Arg> list) {
-    for (const Arg& a : list) args[count++] = a;
+    for (const Arg& a : list)
+      args[count++] = a;
   }
   constexpr auto begin() const { return args.begin(); }
   constexpr auto end() const { return args.begin() + count; }
@@ -43,7 +47,7 @@ struct ArgList {
 /// One row of the specification's table "supported data types": with any feature of `any_of` the
 /// type variables may have these dtypes.
 struct Signature {
-  Feature any_of = Feature::kNone;   ///< one of these suffices (PRO-INT or PRO-FP)
+  Feature any_of = Feature::kNone;  ///< one of these suffices (PRO-INT or PRO-FP)
   std::array<DType, 3> types{};
 };
 
@@ -52,7 +56,10 @@ struct InferCall {
   const OpDef& op;
   std::span<Value* const> in;
   AttrList attrs;
-  std::vector<TensorType> out;   ///< to be filled
+  const Signature& signature;  ///< the one that fits the operands (and the wanted dtype)
+  /// Dtype that result 0 shall have; kUnknown: no wish. Only CAST cannot do without.
+  DType wanted = DType::kUnknown;
+  std::vector<TensorType> out;  ///< to be filled, in the order of the results
 
   const Shape& shape(size_t i) const { return in[i]->shape(); }
   DType dtype(size_t i) const { return in[i]->dtype(); }
@@ -60,6 +67,8 @@ struct InferCall {
   A get() const {
     return read_attrs<A>(attrs);
   }
+  /// Appends a result of this shape; its dtype is that of the signature.
+  void add_result(const Shape& shape);
   /// Value of a shape operand. Checked: it is a constant.
   std::vector<int64_t> shape_value(size_t i) const;
   /// An error of this operation: V0007 for shapes, V0010 for ERROR_IF rules.
@@ -71,24 +80,30 @@ struct InferCall {
 
 /// A TOSA operation: signatures, shape inference, verification, scalar reference.
 struct OpSpec {
-  uint16_t number = 0;             ///< of the operator enumeration in 1.0; also its union type
+  uint16_t number = 0;  ///< of the operator enumeration in 1.0; also its union type
   ArgList operands{};
   ArgList results{};
   std::span<const Signature> signatures{};
-  FieldList attrs{};               ///< fields_of<…Attrs>()
+  FieldList attrs{};  ///< fields_of<…Attrs>()
+  /// Features that the node's attributes need beyond its signature; nullptr: none ever.
+  Feature (*needs)(const Node& node) = nullptr;
   /// Result types, and every ERROR_IF rule of the operation that concerns its operands.
   Status (*infer)(InferCall& call) = nullptr;
   /// Executes one node; written to follow the specification's pseudo code, not for speed.
   Status (*reference)(RefCall& call) = nullptr;
 };
 
-inline const OpSpec& spec(const OpDef& op) { return *static_cast<const OpSpec*>(op.spec); }
+inline const OpSpec& spec(const OpDef& op) {
+  return *static_cast<const OpSpec*>(op.spec);
+}
 extern const DialectHooks kTosaHooks;
 
 /// Result types of an operation on these operands, after checking arity, attributes, signature,
 /// constants, level and the operation's own rules. Used by the builder and by verification alike.
+/// Operands do not always decide the result's dtype (CAST; MATMUL of f16): `wanted` then does, and
+/// kUnknown takes the first signature that fits.
 Expected<std::vector<TensorType>> infer_types(const OpDef& op, std::span<Value* const> operands,
-                                              AttrList attrs);
+                                              AttrList attrs, DType wanted = DType::kUnknown);
 
 /// The first signature that fits the node's types and is available with `features`; nullptr: none.
 const Signature* find_signature(const Node& node, Feature features);
@@ -97,21 +112,33 @@ const Signature* find_signature(const Node& node, Feature features);
 const OpDef* op_by_number(uint16_t number);
 
 // Shape inference that several operations share.
-Status infer_same(InferCall& call);           ///< result = type of operand 0
-Status infer_broadcast(InferCall& call);      ///< elementwise; equal ranks, sizes equal or 1
+Status infer_same(InferCall& call);  ///< one result, of operand 0's shape
+/// Elementwise on the operands that need not be constants: equal ranks, sizes equal or 1.
+Status infer_broadcast(InferCall& call);
 /// Output size of a window along one axis; the division must be exact (specification).
 Expected<int64_t> window_size(const InferCall& call, std::string_view axis, int64_t size,
-                              int64_t pad_before, int64_t pad_after, int64_t kernel,
-                              int64_t stride, int64_t dilation);
+                              int64_t pad_before, int64_t pad_after, int64_t kernel, int64_t stride,
+                              int64_t dilation);
+
+// Rules that several operations share.
+/// `rank` of operand `i` (V0007).
+Status check_rank(const InferCall& call, size_t i, int min_rank, int max_rank);
+/// Operand `i` has sizes [1] and is 0 unless its dtype is i8 (V0010).
+Status check_zero_point(const InferCall& call, size_t i);
+/// `axis` is one of operand 0's (V0010).
+Status check_axis(const InferCall& call, int64_t axis);
 
 }  // namespace tosaic::tosa
 
 /// `TOSAIC_TOSA_OP(add) = {.number = 15, …};` in src/tosa/ops/add.cpp defines tosaic::tosa::add.
-#define TOSAIC_TOSA_OP(op_name)                                                            \
-  namespace tosaic::tosa {                                                                 \
-  extern const OpSpec op_name##_spec;                                                      \
-  extern constinit const OpDef op_name;                                                    \
-  constinit const OpDef op_name{#op_name, Dialect::kTosa, &kTosaHooks, &op_name##_spec};   \
-  TOSAIC_REGISTER_OP(op_name);                                                             \
-  }                                                                                        \
+/// To be used at global namespace scope. The name is the end of a literal "tosa.add", so that the
+/// full name is there without a copy.
+#define TOSAIC_TOSA_OP(op_name)                                                               \
+  namespace tosaic::tosa {                                                                    \
+  extern const OpSpec op_name##_spec;                                                         \
+  extern const OpDef op_name;                                                                 \
+  constinit const OpDef op_name{std::string_view("tosa." #op_name).substr(5), Dialect::kTosa, \
+                                &kTosaHooks, &op_name##_spec};                                \
+  TOSAIC_REGISTER_OP(op_name);                                                                \
+  }                                                                                           \
   constinit const ::tosaic::tosa::OpSpec tosaic::tosa::op_name##_spec
