@@ -138,6 +138,18 @@ const Constant& Module::permuted(const Constant& source, std::span<const int64_t
   return *arena_.make<Constant>(view);
 }
 
+const Constant& Module::sliced(const Constant& source, int axis, int64_t first, int64_t count) {
+  TOSAIC_CHECK(axis >= 0 && axis < source.shape.rank() && first >= 0 && count >= 0 &&
+                   first + count <= source.shape[axis],
+               "a slice lies inside its constant");
+  // A stage with an entry per index of the axis would have to be cut too; it is applied instead.
+  Constant view = source.stage == nullptr ? source : materialised(source);
+  const auto a = static_cast<size_t>(axis);
+  view.shape[axis] = count;
+  view.data += static_cast<ptrdiff_t>(element_bytes(view.stored_dtype)) * view.strides[a] * first;
+  return *arena_.make<Constant>(view);
+}
+
 const Constant& Module::reshaped(const Constant& source, const Shape& shape) {
   TOSAIC_CHECK(shape.num_elements() == source.shape.num_elements(),
                "a reshaped constant keeps its number of elements");

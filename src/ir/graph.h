@@ -286,6 +286,8 @@ class Module {
   const Constant& constant_floats(DType dtype, const Shape& shape, std::span<const double> values);
   /// The same bytes with axes permuted: result axis i is source axis perm[i].
   const Constant& permuted(const Constant& source, std::span<const int64_t> perm);
+  /// Elements [first, first + count) along an axis: a view of the same bytes.
+  const Constant& sliced(const Constant& source, int axis, int64_t first, int64_t count);
   /// The same bytes under other sizes; materialised first when no strides (or no axis for the
   /// stage) say the same.
   const Constant& reshaped(const Constant& source, const Shape& shape);

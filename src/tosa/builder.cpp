@@ -217,6 +217,18 @@ Value* Builder::transpose(Value* x, std::span<const int64_t> perm, bool ask_targ
                .ask_target = ask_target})[0];
 }
 
+Value* Builder::slice(Value* x, std::span<const int64_t> start, std::span<const int64_t> size) {
+  if (is_poison(x)) return poison();
+  if (x->shape() == Shape(size)) return x;
+  if (!x->is_constant()) return emit(tosa::slice, {x, shape_value(start), shape_value(size)});
+  const Constant* view = x->constant();
+  for (int axis = 0; axis < x->shape().rank(); ++axis) {
+    const auto a = static_cast<size_t>(axis);
+    if (size[a] != x->shape()[axis]) view = &module().sliced(*view, axis, start[a], size[a]);
+  }
+  return constant(*view);
+}
+
 Value* Builder::transpose(Value* x, std::span<const int64_t> perm) {
   return transpose(x, perm, true);
 }

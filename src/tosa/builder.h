@@ -71,6 +71,8 @@ class Builder {
   // identity gives the operand itself.
   Value* reshape(Value* x, const Shape& shape);
   Value* transpose(Value* x, std::span<const int64_t> perm);
+  /// SLICE; `start` and `size` have an entry per axis.
+  Value* slice(Value* x, std::span<const int64_t> start, std::span<const int64_t> size);
   /// A transpose that the layout pass is expected to remove: the target is not asked about it.
   Value* layout_transpose(Value* x, std::span<const int64_t> perm);
   /// Leading 1s until the rank is `rank` (TOSA broadcasts only equal ranks).

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aten/arithmetic.h"
+
+#include <cmath>
+
+#include "numeric/quantize.h"
+
+namespace tosaic::aten {
+
+std::optional<Reject> check_activation(const Call& call, const TensorType& type,
+                                       std::string_view what) {
+  if (type.quant == nullptr) {
+    return reject(Code::kRejectNotQuantised, "{}: {} is not quantised", call.schema().full_name,
+                  what);
+  }
+  if (!type.quant->per_tensor()) {
+    return reject(Code::kRejectQuantParams, "{}: {} is quantised per channel",
+                  call.schema().full_name, what);
+  }
+  if (type.dtype != DType::kI8 && type.dtype != DType::kI16) {
+    return reject(Code::kRejectDtype, "{}: {} is {}; i8 and i16 are taken", call.schema().full_name,
+                  what, dtype_name(type.dtype));
+  }
+  return std::nullopt;
+}
+
+Value* requantise(Builder& b, Value* x, const TensorType& type) {
+  const Quant* from = x->quant();
+  const Quant* to = type.quant;
+  const bool equal = from->scale() == to->scale() && from->zero_point() == to->zero_point();
+  if (equal && x->dtype() == type.dtype) return clamp_to_range(b, x, type);
+  Value* y =
+      b.rescale(x, type.dtype, from->scale() / to->scale(), from->zero_point(), to->zero_point());
+  return clamp_to_range(b, y, type);
+}
+
+Value* clamp_to_range(Builder& b, Value* x, const TensorType& type) {
+  return b.clamp_int(x, type.quant->qmin, type.quant->qmax);
+}
+
+int64_t quantised_value(double real, const Quant& quant) {
+  if (std::isinf(real)) return real > 0 ? quant.qmax : quant.qmin;
+  const numeric::AffineParams params{.scale = quant.scale(),
+                                     .zero_point = quant.zero_point(),
+                                     .qmin = static_cast<int32_t>(quant.qmin),
+                                     .qmax = static_cast<int32_t>(quant.qmax)};
+  return numeric::tensor_quantizer(params).quantize(static_cast<float>(real));
+}
+
+DType accumulator_type(DType input) {
+  switch (input) {
+    case DType::kI8: return DType::kI32;
+    case DType::kI16: return DType::kI48;
+    default: return DType::kF32;
+  }
+}
+
+namespace {
+
+/// s_in * s_w, one per channel or one for all.
+std::vector<double> accumulator_scales(const Value& x, const Value& w) {
+  std::vector<double> scales;
+  for (double s : w.quant()->scales) scales.push_back(s * x.quant()->scale());
+  return scales;
+}
+
+/// Parameters of a bias in the accumulator's domain.
+const Quant* bias_quant(Module& module, const Value& x, const Value& w, DType dtype) {
+  const std::vector<double> scales = accumulator_scales(x, w);
+  const std::vector<int32_t> zero_points(scales.size(), 0);
+  return module.quant(scales, zero_points, scales.size() == 1 ? -1 : 0, integer_min(dtype),
+                      integer_max(dtype));
+}
+
+bool nearly_equal(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
+
+/// An int32 bias is taken as it is when its scale is the accumulator's.
+bool scale_fits(const Quant& given, const Quant& wanted) {
+  if (given.scales.size() != wanted.scales.size()) return false;
+  for (size_t i = 0; i < given.scales.size(); ++i) {
+    if (!nearly_equal(given.scales[i], wanted.scales[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Value* conv_bias(const Call& call, Builder& b, Value* bias, const Value& x, const Value& w,
+                 int64_t num_channels) {
+  Module& module = b.module();
+  const bool quantised = x.quant() != nullptr;
+  const DType dtype = quantised ? accumulator_type(x.dtype()) : x.dtype();
+  if (bias == nullptr) {
+    // One zero stands for all channels (specification: bias has size 1 or OC).
+    return quantised ? b.scalar_int(dtype, 0) : b.scalar_float(dtype, 0);
+  }
+  if (!quantised) return bias;
+  const Quant* wanted = bias_quant(module, x, w, dtype);
+  const Constant& data = *bias->constant();
+  if (is_float(bias->dtype())) {
+    ConstantStage stage;
+    stage.quant = wanted;
+    return b.constant(module.staged(data, stage, dtype));
+  }
+  if (bias->quant() == nullptr || !scale_fits(*bias->quant(), *wanted)) {
+    b.fail(reject(Code::kRejectQuantParams,
+                  "{}: the bias is {} with a scale that is not scale(input) * scale(weight)",
+                  call.schema().full_name, dtype_name(bias->dtype())));
+    return bias;
+  }
+  if (bias->dtype() == dtype) return b.constant(data);
+  return b.constant_ints(dtype, {num_channels}, int_values(data));
+}
+
+Value* finish_accumulator(Builder& b, Value* accumulator, const Value& x, const Value& w,
+                          const TensorType& result) {
+  if (x.quant() == nullptr) return accumulator;
+  std::vector<double> scales = accumulator_scales(x, w);
+  for (double& s : scales) s /= result.quant->scale();
+  Value* y = b.rescale(accumulator, result.dtype, scales, 0, result.quant->zero_point());
+  return clamp_to_range(b, y, result);
+}
+
+std::optional<Reject> check_conv_operands(const Call& call, const Value& x, const Value& w,
+                                          const Value* bias, int channel_axis) {
+  const std::string& name = call.schema().full_name;
+  if (!call.any_quantised()) return std::nullopt;
+  if (auto r = check_activation(call, x.type(), "the input")) return r;
+  if (auto r = check_activation(call, call.out(), "the output")) return r;
+  if (!w.is_constant() || w.quant() == nullptr) {
+    return reject(Code::kRejectNotConstant, "{}: the weight must be a quantised constant", name);
+  }
+  if (bias != nullptr && !bias->is_constant()) {
+    return reject(Code::kRejectNotConstant, "{}: the bias must be a constant", name);
+  }
+  const Quant& q = *w.quant();
+  if (!q.per_tensor() && q.axis != channel_axis) {
+    return reject(Code::kRejectQuantParams, "{}: the weight is quantised along axis {}; axis {} is "
+                  "the output channel", name, q.axis, channel_axis);
+  }
+  for (int32_t zp : q.zero_points) {
+    if (zp != 0) {
+      return reject(Code::kRejectQuantParams, "{}: the weight has zero point {}; only symmetric "
+                    "weights are taken", name, zp);
+    }
+  }
+  if (w.dtype() != DType::kI8) {
+    return reject(Code::kRejectDtype, "{}: the weight is {}; i8 is taken", name,
+                  dtype_name(w.dtype()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace tosaic::aten

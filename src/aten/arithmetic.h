@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "aten/builder.h"
+
+/// Pieces of lowerings that several rows share.
+namespace tosaic::aten {
+
+/// Reject when a quantised tensor is not per tensor, or not of one of the activation dtypes.
+std::optional<Reject> check_activation(const Call& call, const TensorType& type,
+                                       std::string_view what);
+
+/// Brings a quantised value to the parameters of `type` by one RESCALE; itself when they are equal.
+Value* requantise(Builder& b, Value* x, const TensorType& type);
+
+/// Limits a value of quantised `type` to its qmin and qmax where they are narrower than its dtype.
+Value* clamp_to_range(Builder& b, Value* x, const TensorType& type);
+
+/// The stored integer of a real value under per-tensor parameters, limited to [qmin, qmax].
+int64_t quantised_value(double real, const Quant& quant);
+
+// ---- Convolution-like operators (conv, linear) ------------------------------------------------
+
+/// Bias operand for a convolution with `num_channels` outputs: the program's own in the accumulator's
+/// type (int32, int48 with 16-bit activations), quantised at s_in * s_w when it is float; zeros when
+/// absent. Float convolutions: as it is.
+Value* conv_bias(const Call& call, Builder& b, Value* bias, const Value& x, const Value& w,
+                 int64_t num_channels);
+
+/// Accumulator type for an input dtype: i8 -> i32, i16 -> i48, f32 -> f32, f16 -> f32.
+DType accumulator_type(DType input);
+
+/// RESCALE of an accumulator (last axis = channels) to the program's output type, with the limits of
+/// its quantised range. Float: the accumulator itself.
+Value* finish_accumulator(Builder& b, Value* accumulator, const Value& x, const Value& w,
+                          const TensorType& result);
+
+/// Reject unless weight and bias are constants and weight quantisation is symmetric (zero points 0)
+/// and per tensor or along `channel_axis`.
+std::optional<Reject> check_conv_operands(const Call& call, const Value& x, const Value& w,
+                                          const Value* bias, int channel_axis);
+
+}  // namespace tosaic::aten

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aten/arithmetic.h"
+
+// Two-dimensional convolution: one group becomes CONV2D, one group per input channel
+// DEPTHWISE_CONV2D, anything between one CONV2D per group and a CONCAT.
+//
+// PyTorch has NCHW activations and OIHW weights, TOSA NHWC and OHWI: the weight is another view of
+// the same bytes, and the activations get layout transposes that a later pass moves away.
+
+namespace tosaic::aten {
+namespace {
+
+constexpr int64_t kToNhwc[] = {0, 2, 3, 1};
+constexpr int64_t kToNchw[] = {0, 3, 1, 2};
+
+struct Geometry {
+  std::vector<int64_t> stride;
+  std::vector<int64_t> dilation;
+  std::vector<int64_t> pad;  // top, bottom, left, right
+  int64_t groups = 1;
+};
+
+/// "same" pads so that the output has the input's size; the odd element goes after (PyTorch).
+std::vector<int64_t> pad_of(const Call& n, const Shape& weight, const Geometry& g) {
+  const Attr padding = n.arg("padding");
+  if (padding.kind() != Attr::Kind::kString) {
+    const auto p = n.ints("padding", 2);
+    return {p[0], p[0], p[1], p[1]};
+  }
+  if (padding.as_string() == "valid") return {0, 0, 0, 0};
+  std::vector<int64_t> pad;
+  for (int axis = 0; axis < 2; ++axis) {
+    const int64_t total = g.dilation[static_cast<size_t>(axis)] * (weight[2 + axis] - 1);
+    pad.push_back(total / 2);
+    pad.push_back(total - total / 2);
+  }
+  return pad;
+}
+
+/// TOSA wants windows that tile the padded input exactly; PyTorch drops the rest. Takes it off the
+/// padding after, and where that is too little off the input (a SLICE).
+Value* fit_input(Builder& b, Value* x, const Shape& weight, Geometry& g) {
+  std::vector<int64_t> start(4, 0);
+  std::vector<int64_t> size(x->shape().begin(), x->shape().end());
+  bool sliced = false;
+  for (int axis = 0; axis < 2; ++axis) {
+    const auto a = static_cast<size_t>(axis);
+    int64_t& pad_after = g.pad[2 * a + 1];
+    const int64_t window = g.dilation[a] * (weight[2 + axis] - 1) + 1;
+    const int64_t span = x->shape()[1 + axis] + g.pad[2 * a] + pad_after - window;
+    const int64_t rest = span < 0 ? 0 : span % g.stride[a];
+    const int64_t from_pad = std::min(rest, pad_after);
+    pad_after -= from_pad;
+    size[1 + a] -= rest - from_pad;
+    sliced = sliced || rest != from_pad;
+  }
+  if (!sliced) return x;
+  return b.slice(x, start, size);
+}
+
+template <size_t N>
+std::array<int32_t, N> narrow(const std::vector<int64_t>& v) {
+  std::array<int32_t, N> a{};
+  for (size_t i = 0; i < N; ++i) a[i] = static_cast<int32_t>(v[i]);
+  return a;
+}
+
+/// Accumulator of one convolution. `x` is NHWC, `w` OIHW.
+Value* convolve(Builder& b, Value* x, int64_t input_zp, Value* w, Value* bias, Geometry g,
+                bool depthwise) {
+  const Shape ws = w->shape();
+  x = fit_input(b, x, ws, g);
+  Value* weight = nullptr;
+  if (depthwise) {  // [C*M,1,KH,KW] -> [KH,KW,C,M]
+    const int64_t c = g.groups;
+    constexpr int64_t kPerm[] = {2, 3, 0, 1};
+    weight = b.transpose(b.reshape(w, {c, ws[0] / c, ws[2], ws[3]}), kPerm);
+  } else {
+    weight = b.transpose(w, kToNhwc);
+  }
+  const tosa::Conv2dAttrs attrs{.pad = narrow<4>(g.pad),
+                                .stride = narrow<2>(g.stride),
+                                .dilation = narrow<2>(g.dilation),
+                                .acc_type = accumulator_type(x->dtype())};
+  Value* zx = b.zero_point(x->dtype(), input_zp);
+  Value* zw = b.zero_point(weight->dtype(), 0);
+  return depthwise ? b.emit(tosa::depthwise_conv2d, {x, weight, bias, zx, zw}, attrs)
+                   : b.emit(tosa::conv2d, {x, weight, bias, zx, zw}, attrs);
+}
+
+/// Channels [first, first + count) of a value along `axis`.
+Value* channels(Builder& b, Value* x, int axis, int64_t first, int64_t count) {
+  std::vector<int64_t> start(static_cast<size_t>(x->shape().rank()), 0);
+  std::vector<int64_t> size(x->shape().begin(), x->shape().end());
+  start[static_cast<size_t>(axis)] = first;
+  size[static_cast<size_t>(axis)] = count;
+  return b.slice(x, start, size);
+}
+
+/// Accumulator of a convolution with 1 < groups < channels.
+Value* convolve_groups(Builder& b, Value* x, int64_t input_zp, Value* w, Value* bias,
+                       const Geometry& g) {
+  const int64_t in_per_group = w->shape()[1];
+  const int64_t out_per_group = w->shape()[0] / g.groups;
+  std::vector<Value*> parts;
+  for (int64_t i = 0; i < g.groups; ++i) {
+    Value* xi = channels(b, x, 3, i * in_per_group, in_per_group);
+    Value* wi = channels(b, w, 0, i * out_per_group, out_per_group);
+    Value* bi = bias->shape().num_elements() == 1
+                    ? bias
+                    : channels(b, bias, 0, i * out_per_group, out_per_group);
+    Geometry one = g;
+    one.groups = 1;
+    parts.push_back(convolve(b, xi, input_zp, wi, bi, one, false));
+  }
+  return b.emit(tosa::concat, parts, tosa::write_attrs(tosa::AxisAttrs{3}, b.module().arena()));
+}
+
+std::optional<Reject> check(const Call& n, const Value& w) {
+  if (!w.is_constant() && n.i("groups") != 1) {
+    return reject(Code::kRejectNotConstant, "{}: the weight of a grouped convolution must be a "
+                  "constant", n.schema().full_name);
+  }
+  return std::nullopt;
+}
+
+Lowered lower_conv2d(const Call& n, Builder& b) {
+  Value* x = n.tensor("input");
+  Value* w = n.tensor("weight");
+  Value* bias = n.tensor("bias");
+  if (auto r = check_conv_operands(n, *x, *w, bias, 0)) return *r;
+  if (auto r = check(n, *w)) return *r;
+  const bool batched = x->shape().rank() == 4;
+  const int64_t input_zp = x->quant() == nullptr ? 0 : x->quant()->zero_point();
+  if (!batched) {  // [C,H,W]
+    const Shape& s = x->shape();
+    x = b.reshape(x, {1, s[0], s[1], s[2]});
+  }
+  Geometry g{n.ints("stride", 2), n.ints("dilation", 2), {}, n.i("groups")};
+  g.pad = pad_of(n, w->shape(), g);
+  Value* nhwc = b.layout_transpose(x, kToNhwc);
+  Value* bias_value = conv_bias(n, b, bias, *n.tensor("input"), *w, w->shape()[0]);
+  const bool depthwise = g.groups > 1 && w->shape()[1] == 1;
+  Value* acc = g.groups == 1 || depthwise
+                   ? convolve(b, nhwc, input_zp, w, bias_value, g, depthwise)
+                   : convolve_groups(b, nhwc, input_zp, w, bias_value, g);
+  Value* y = finish_accumulator(b, acc, *n.tensor("input"), *w, n.out());
+  y = b.layout_transpose(y, kToNchw);
+  return batched ? y : b.reshape(y, n.out().shape);
+}
+
+}  // namespace
+}  // namespace tosaic::aten
+
+TOSAIC_ATEN_OP(conv2d) = {
+    .schemas = schemas(
+        "aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, "
+        "SymInt[2] padding=0, SymInt[2] dilation=1, SymInt groups=1) -> Tensor",
+        "aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, "
+        "str padding=\"valid\", SymInt[2] dilation=1, SymInt groups=1) -> Tensor"),
+    .doc = "Convolution over two axes: CONV2D, DEPTHWISE_CONV2D, or one CONV2D per group.",
+    .traits = Trait::kFusesActivation,
+    .quant = {own(0), weight(1, 0), bias(2, 0, 1), own(out(0))},
+    .lower = lower_conv2d,
+    .cpu = "aten::convolution.out(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
+           "SymInt[] padding, SymInt[] dilation, bool transposed=False, "
+           "SymInt[] output_padding=[0, 0], SymInt groups=1, *, Tensor(a!) out) -> Tensor(a!)",
+};
