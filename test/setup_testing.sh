@@ -54,10 +54,11 @@ install_debian() {
     return
   fi
   local have
-  have=" $(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' $wanted 2>/dev/null |
-    sed -n 's/^ii *//p' | tr '\n' ' ') "
+  # Its exit status only says that some are missing.
+  have=$({ dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' $wanted 2>/dev/null || true; } |
+    sed -n 's/^ii *//p' | tr '\n' ' ')
   for package in $wanted; do
-    [[ $have == *" $package "* ]] || missing+=("$package")
+    [[ " $have" == *" $package "* ]] || missing+=("$package")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
   if [ "$(id -u)" -ne 0 ]; then
