@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -23,7 +24,9 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
 
   void* allocate(size_t num_bytes, size_t alignment) {
-    size_t begin = (used_ + alignment - 1) & ~(alignment - 1);
+    // The address is aligned and not the offset: a block itself has only the alignment of new.
+    const auto base = reinterpret_cast<uintptr_t>(block_);
+    size_t begin = ((base + used_ + alignment - 1) & ~(alignment - 1)) - base;
     if (block_ == nullptr || begin + num_bytes > block_bytes_) {
       block_bytes_ = std::max<size_t>(num_bytes + alignment, size_t{1} << 16);
       blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(block_bytes_));
