@@ -16,7 +16,7 @@ namespace {
 struct SmallFloat {
   int exponent_bits;
   int mantissa_bits;
-  bool has_infinity;  ///< without: the greatest code is NaN, and what overflows becomes NaN
+  bool has_infinity;  ///< without: the greatest code is NaN, and PyTorch saturates below it
 
   int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   uint32_t infinity() const { return ((1u << exponent_bits) - 1) << mantissa_bits; }
@@ -46,7 +46,7 @@ uint32_t encode(double value, const SmallFloat& format) {
   if (std::isnan(value)) return sign | format.nan();
   const double magnitude = std::fabs(value);
   if (magnitude == 0) return sign;
-  const uint32_t too_big = format.has_infinity ? format.infinity() : format.nan();
+  const uint32_t too_big = format.has_infinity ? format.infinity() : format.nan() - 1;
   if (std::isinf(magnitude)) return sign | too_big;
   const int exponent = std::max(std::ilogb(magnitude), 1 - format.bias());
   if (exponent > format.bias() + 1) return sign | too_big;
