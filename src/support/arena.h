@@ -15,8 +15,8 @@
 
 namespace tosaic {
 
-/// A bump allocator: everything lives until the arena is destroyed. Destructors of what it holds are
-/// not run, so only trivially destructible types go in.
+/// A bump allocator: everything lives until the arena is destroyed. Destructors of what it holds
+/// are not run, so only trivially destructible types go in.
 class Arena {
  public:
   Arena() = default;

@@ -75,8 +75,8 @@ Reject reject(Code code, fmt::format_string<Args...> format, Args&&... args) {
   return Reject{code, fmt::format(format, std::forward<Args>(args)...), {}};
 }
 
-/// The form of STYLE.md "Errors": `file:line: severity[code]: message`, source line, scope, notes and
-/// hint. `color` adds ANSI colours. Ends with a newline.
+/// The form of STYLE.md "Errors": `file:line: severity[code]: message`, source line, scope, notes
+/// and hint. `color` adds ANSI colours. Ends with a newline.
 std::string render(const Diagnostic& diagnostic, bool color = false);
 
 /// Collects what does not end the work: warnings and remarks.

@@ -50,7 +50,9 @@ class [[nodiscard]] Status {
   std::unique_ptr<Diagnostic> error_;
 };
 
-inline Status ok() { return {}; }
+inline Status ok() {
+  return {};
+}
 
 }  // namespace tosaic
 
@@ -59,13 +61,13 @@ inline Status ok() { return {}; }
 
 /// `TOSAIC_TRY(auto x, f());` assigns the value of an Expected, or returns its error.
 #define TOSAIC_TRY(lhs, expr) TOSAIC_TRY_(TOSAIC_CONCAT(try_, __COUNTER__), lhs, expr)
-#define TOSAIC_TRY_(tmp, lhs, expr)          \
-  auto tmp = (expr);                         \
-  if (!tmp) return std::move(tmp).error();   \
+#define TOSAIC_TRY_(tmp, lhs, expr)        \
+  auto tmp = (expr);                       \
+  if (!tmp) return std::move(tmp).error(); \
   lhs = *std::move(tmp)
 
 /// Returns the error of a Status (or Expected) when there is one.
-#define TOSAIC_CHECK_OK(expr)                                          \
-  do {                                                                 \
+#define TOSAIC_CHECK_OK(expr)                                               \
+  do {                                                                      \
     if (auto status_ = (expr); !status_) return std::move(status_).error(); \
   } while (false)

@@ -22,8 +22,8 @@ struct ZipMember {
   bool compressed = false;
 };
 
-/// True when a member may have this name: not empty, UTF-8 without control characters, relative, and
-/// without "..".
+/// True when a member may have this name: not empty, UTF-8 without control characters, relative,
+/// and without "..".
 bool is_safe_zip_name(std::string_view name);
 
 /// Walks the central directory (zip64 included) of a mapped archive: no copy, no decompression.
@@ -41,7 +41,7 @@ class ZipReader {
 
  private:
   std::shared_ptr<const MappedFile> file_;
-  std::vector<ZipMember> members_;   // sorted by name
+  std::vector<ZipMember> members_;  // sorted by name
 };
 
 /// CRC-32 of a member's stored bytes equals the directory's (STORED members only).
