@@ -44,14 +44,17 @@ class CatBlock(nn.Module):
 
 
 class LeakyRelu(nn.Module):
-    """Convolutions with leaky_relu of the default slope, a larger one and one above 1 (where min and max swap)."""
+    """Convolutions with leaky_relu of the default slope, a larger one and one above 1 (where min and max swap).
+
+    It ends in a convolution: XNNPACK's quantiser gives a leaky_relu parameters only where a quantised consumer asks."""
 
     def __init__(self):
         super().__init__()
         self.layers = nn.Sequential(
             nn.Conv2d(3, 8, 3, padding=1), nn.LeakyReLU(0.01),
             nn.Conv2d(8, 8, 3, padding=1), nn.LeakyReLU(0.3),
-            nn.Conv2d(8, 4, 1), nn.LeakyReLU(1.5),
+            nn.Conv2d(8, 8, 1), nn.LeakyReLU(1.5),
+            nn.Conv2d(8, 4, 1),
         )  # fmt: skip
 
     def forward(self, x):

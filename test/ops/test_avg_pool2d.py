@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""avg_pool2d and adaptive_avg_pool2d: keep their input's quantisation parameters."""
+from torch import nn
+
+from ..tester.suite import Case, op_suite
+
+SHAPES = ((1, 4, 12, 12),)
+op_suite(
+    "avg_pool2d",
+    nn.AvgPool2d,
+    cases={
+        "": Case(SHAPES, (2,)),
+        "3x3_stride1": Case(SHAPES, (3, 1)),
+        "3x3_stride2": Case(SHAPES, (3, 2)),
+        "rectangular": Case(((1, 4, 10, 14),), ((2, 5), (2, 3))),
+        "leaves_rest": Case(((1, 4, 11, 13),), (3, 3)),
+        "whole": Case(((1, 4, 6, 9),), ((6, 9),)),
+        "padded": Case(SHAPES, (3, 2, 1)),
+        "padded_not_counted": Case(SHAPES, (3, 2, 1), {"count_include_pad": False}),
+        "batch2": Case(((2, 4, 8, 8),), (2,)),
+        "1x1": Case(SHAPES, (1,)),
+    },
+)
+op_suite(
+    "adaptive_avg_pool2d",
+    nn.AdaptiveAvgPool2d,
+    cases={
+        "": Case(SHAPES, (1,)),
+        "quarters": Case(SHAPES, (3,)),
+        "rows": Case(((1, 4, 12, 6),), ((4, 1),)),
+        "same": Case(((1, 4, 6, 6),), (6,), kinds=("MI",)),
+    },
+)
+
+
+class ConvPool(nn.Sequential):
+    """A global average after a convolution with relu, as at the end of a network."""
+
+    def __init__(self):
+        super().__init__(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1))
+
+
+op_suite("conv_pool", ConvPool, cases={"": Case(((1, 3, 12, 9),), steps=2, quantizers=("arm", "xnnpack"))})

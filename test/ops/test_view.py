@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""flatten, view, reshape: nothing but a change of shape, in whatever layout the producer left the data."""
+import torch
+from torch import nn
+
+from ..tester.suite import Case, op_suite
+
+
+class Reshape(nn.Module):
+    """x.reshape(shape) after an addition, so that something is computed."""
+
+    def __init__(self, *shape):
+        super().__init__()
+        self.shape = shape
+
+    def forward(self, x):
+        return (x + x).reshape(self.shape)
+
+
+class View(nn.Module):
+    def __init__(self, *shape):
+        super().__init__()
+        self.shape = shape
+
+    def forward(self, x):
+        return (x + x).view(self.shape)
+
+
+class Flatten(nn.Module):
+    def __init__(self, start=0, end=-1):
+        super().__init__()
+        self.start, self.end = start, end
+
+    def forward(self, x):
+        return torch.flatten(x + x, self.start, self.end)
+
+
+class ConvFlatten(nn.Module):
+    """A convolution's output flattened for a linear layer: the order of elements is that of NCHW."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.linear = nn.Conv2d(3, 4, 3), nn.Linear(4 * 6 * 5, 7)
+
+    def forward(self, x):
+        return self.linear(self.conv(x).flatten(1))
+
+
+IMAGE = ((1, 4, 6, 8),)
+op_suite("flatten", Flatten, cases={"": Case(IMAGE), "from1": Case(IMAGE, (1,)), "middle": Case(((2, 4, 6, 8),), (1, 2))})
+op_suite(
+    "view",
+    View,
+    cases={"": Case(IMAGE, (1, 192)), "minus_one": Case(IMAGE, (4, -1)), "same": Case(IMAGE, (1, 4, 6, 8)), "rank6": Case(IMAGE, (1, 2, 2, 3, 2, 8))},
+)
+op_suite("reshape", Reshape, cases={"": Case(IMAGE, (2, 96)), "minus_one": Case(IMAGE, (1, -1)), "expand_rank": Case(((24,),), (2, 3, 4))})
+op_suite("conv_flatten", ConvFlatten, cases={"": Case(((1, 3, 8, 7),), steps=2, quantizers=("arm", "xnnpack"))})

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a module to the files that the compiler reads, with the results it must reach; made once per process."""
+import dataclasses
+import pathlib
+from typing import Callable
+
+import numpy as np
+import torch
+
+from ..common import SAMPLES
+from ..models import condition, sample_inputs
+
+WEIGHT_SEED, EXAMPLE_SEED, CALIBRATION_SEED, TEST_SEED = 0, 3, 5, 6
+
+
+@dataclasses.dataclass(frozen=True)
+class QuantParams:
+    """Scale, zero point and code range of a quantised input or output."""
+
+    scale: float
+    zero_point: int
+    low: int
+    high: int
+    dtype: torch.dtype
+
+    def codes(self, values):
+        """The codes of a float array, by PyTorch's own operator."""
+        operator = torch.ops.quantized_decomposed.quantize_per_tensor.default
+        tensor = torch.from_numpy(np.ascontiguousarray(values))
+        return operator(tensor, self.scale, self.zero_point, self.low, self.high, self.dtype).numpy()
+
+    def values(self, codes):
+        """The float32 values of an array of codes."""
+        return ((codes.astype(np.int64) - self.zero_point) * np.float64(self.scale)).astype(np.float32)
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """A module to test: `key` names it in the workspace; `shapes` are those of its float inputs."""
+
+    key: str
+    factory: Callable
+    shapes: tuple
+
+    def make(self):
+        """The module in eval mode and example inputs; the same on every call."""
+        torch.manual_seed(WEIGHT_SEED)
+        module = condition(self.factory(), self.shapes)
+        return module, sample_inputs(self.shapes, 1, EXAMPLE_SEED)[0]
+
+
+@dataclasses.dataclass
+class Program:
+    """An exported program on disk and what it must compute.
+
+    `inputs` and `outputs` hold one list of arrays per sample, in the order of the program's signature; the quantisation
+    of an input (output) is None where it is not quantised (dequantised) at the border."""
+
+    path: pathlib.Path
+    input_names: list
+    input_quant: list
+    output_quant: list
+    inputs: list
+    outputs: list
+
+    def feed(self, sample, values, names):
+        """The arrays of one sample for the inputs of a .tosa file, by name, as codes where the file has integers.
+
+        `names` are the file's names for the program's inputs, in the program's order."""
+        arrays = {}
+        for value in values:
+            index = names.index(value.name)
+            array = self.inputs[sample][index]
+            if value.dtype != "FP32" and array.dtype == np.float32:
+                assert self.input_quant[index], f"input {value.name} is {value.dtype}, but the program does not quantise it"
+                array = self.input_quant[index].codes(array)
+            arrays[value.name] = array
+        return arrays
+
+
+def flat_outputs(module, inputs):
+    """The outputs of one call as a list of arrays."""
+    with torch.no_grad():
+        result = module(*inputs)
+    return [tensor.detach().numpy() for tensor in (result if isinstance(result, (tuple, list)) else (result,))]
+
+
+def border_params(node):
+    """The parameters of a quantize or dequantize node per tensor; None for any other node."""
+    if node.op != "call_function" or "quantize_per_tensor" not in str(node.target):
+        return None
+    return QuantParams(*node.args[1:6])
+
+
+def signature(program):
+    """Names and quantisation of the inputs and quantisation of the outputs of an exported program."""
+    nodes = {node.name: node for node in program.graph.nodes}
+    names = [spec.arg.name for spec in program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"]
+    input_quant = [
+        next((params for user in nodes[name].users if (params := border_params(user))), None) for name in names
+    ]
+    output_quant = [border_params(nodes[spec.arg.name]) for spec in program.graph_signature.output_specs]
+    return names, input_quant, output_quant
+
+
+class Workspace:
+    """Exports and quantises each source once, keeping the files in `directory`."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.programs = {}
+
+    def scratch(self, *parts):
+        """A directory for the files of one test."""
+        path = self.directory.joinpath(*parts)
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def program(self, source, quantizer=None):
+        """The float program of `source`, or the one quantised by "arm" or "xnnpack"."""
+        key = (source.key, quantizer)
+        if key not in self.programs:
+            self.programs[key] = self._export(source, quantizer)
+        return self.programs[key]
+
+    def _export(self, source, quantizer):
+        module, example = source.make()
+        exported = torch.export.export(module, example)
+        if quantizer:
+            from ..models.quantize import quantize  # imports executorch, which takes seconds
+
+            module = quantize(exported, sample_inputs(source.shapes, SAMPLES, CALIBRATION_SEED), quantizer)
+            exported = torch.export.export(module, example)
+        path = self.scratch(source.key) / f"{quantizer or 'float'}.pt2"
+        torch.export.save(exported, path)
+        tests = sample_inputs(source.shapes, SAMPLES, TEST_SEED)
+        return Program(
+            path,
+            *signature(exported),
+            inputs=[[tensor.numpy() for tensor in inputs] for inputs in tests],
+            outputs=[flat_outputs(module, inputs) for inputs in tests],
+        )
