@@ -202,6 +202,7 @@ class Graph {
   void renumber();
 
  private:
+  friend class Module;
   void link(Use& use, Value* value);
   static void unlink(Use& use);
   void fill_operands(Node& node, std::span<Value* const> operands);
@@ -260,6 +261,7 @@ class Module {
   Graph& add_graph(std::string_view name, Dialect dialect);  ///< the name must be new
   Graph* find_graph(std::string_view name) const;
   void erase_graph(std::string_view name);
+  void rename_graph(Graph& graph, std::string_view name);  ///< the name must be free
   std::span<const std::unique_ptr<Graph>> graphs() const { return graphs_; }
   Graph* main() const { return find_graph("main"); }
   /// `stem`, or `stem` with the first number that makes it new.

@@ -55,6 +55,13 @@ void Module::erase_graph(std::string_view name) {
   std::erase_if(graphs_, [&](const auto& owner) { return owner.get() == graph; });
 }
 
+void Module::rename_graph(Graph& graph, std::string_view name) {
+  TOSAIC_CHECK(find_graph(name) == nullptr, "a graph's new name is free");
+  by_name_.erase(graph.name_);
+  graph.name_ = intern(name);
+  by_name_[graph.name_] = &graph;
+}
+
 std::string_view Module::unique_graph_name(std::string_view stem) {
   if (find_graph(stem) == nullptr) return intern(stem);
   // Numbers below this were taken before; going on from there keeps many names linear.

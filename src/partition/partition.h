@@ -17,7 +17,7 @@ struct Placement {
   Node* node = nullptr;
   bool on_target = false;
   int partition = -1;               ///< of on_target nodes
-  std::optional<Reject> reason;     ///< of the others; none for the q/dq nodes at borders
+  std::optional<Reject> reason{};   ///< of the others; none for the q/dq nodes at borders
 };
 
 /// Runs the row's own lowering of one node in a scratch graph and asks the target about every TOSA

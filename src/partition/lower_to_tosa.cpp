@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unordered_map>
+
+#include "aten/builder.h"
+#include "ir/verify.h"
+#include "partition/partition.h"
+
+namespace tosaic {
+namespace {
+
+/// Lowers node after node into `to`. `map` leads from values of the ATen graph to values of `to`.
+class Lowering {
+ public:
+  Lowering(Graph& to, const Target& target) : to_(to), builder_(to, target) {}
+
+  void add_input(const Value& v) { map_[&v] = &to_.add_input(v.type(), v.name()); }
+
+  Status lower(const Node& node) {
+    operands_.clear();
+    results_.clear();
+    for (const Use& use : node.operands()) operands_.push_back(mapped(use.value()));
+    for (const Value& v : node.results()) results_.push_back(v.type());
+    const aten::Call call(node.op(), node.variant(), operands_, node.segments(), node.attrs(),
+                          results_, node.loc());
+    builder_.set_loc(node.loc());
+    const aten::Lowered lowered = aten::lower(call, builder_);
+    if (!lowered.ok()) {
+      const Reject& reason = lowered.reason();
+      return node_error(reason.code, node, "{}", reason.why).with_hint(reason.hint);
+    }
+    for (int i = 0; i < node.num_results(); ++i) {
+      Value* v = lowered.values()[static_cast<size_t>(i)];
+      if (v->shape() != node.result(i).shape() || v->dtype() != node.result(i).dtype()) {
+        check_failed("lowered type", fmt::format("{}: lowered to {}, the program says {}",
+                                                 node.full_name(), to_string(v->type()),
+                                                 to_string(node.result(i).type())));
+      }
+      map_[&node.result(i)] = with_quant(v, node.result(i));
+    }
+    return ok();
+  }
+
+  Value* mapped(Value* v) {
+    if (v == nullptr) return nullptr;
+    if (const auto it = map_.find(v); it != map_.end()) return it->second;
+    Value* made = &to_.add_constant(*v->constant(), v->type(), v->name());
+    map_[v] = made;
+    return made;
+  }
+
+ private:
+  /// Lowerings of later nodes read parameters from their operands. A value that already stands for
+  /// other parameters (a view of an input) is given another name in the graph.
+  Value* with_quant(Value* v, const Value& original) {
+    if (v->quant() == original.quant()) return v;
+    if (v->quant() != nullptr || v->def() == nullptr) {
+      v = builder_.emit(tosa::identity, {v});
+    }
+    TensorType type = v->type();
+    type.quant = original.quant();
+    v->set_type(type);
+    if (v->name().empty()) v->set_name(original.name());
+    return v;
+  }
+
+  Graph& to_;
+  aten::Builder builder_;
+  std::unordered_map<const Value*, Value*> map_;
+  std::vector<Value*> operands_;
+  std::vector<TensorType> results_;
+};
+
+}  // namespace
+
+Expected<Graph*> lower_to_tosa(Graph& graph, const Target& target) {
+  Module& module = graph.module();
+  const std::string_view name = graph.name();
+  Graph& to = module.add_graph(module.unique_graph_name("lowered"), Dialect::kTosa);
+  Lowering lowering(to, target);
+  for (const Value* v : graph.inputs()) lowering.add_input(*v);
+  for (const Node& node : graph.nodes()) TOSAIC_CHECK_OK(lowering.lower(node));
+  std::vector<Value*> outputs;
+  for (Value* v : graph.outputs()) outputs.push_back(lowering.mapped(v));
+  to.set_outputs(outputs);
+  module.erase_graph(name);
+  module.rename_graph(to, name);
+  return &to;
+}
+
+}  // namespace tosaic

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "aten/row.h"
+#include "partition/partition.h"
+
+// Moves partitions into graphs of their own.
+
+namespace tosaic {
+namespace {
+
+/// A partition's nodes and the values that cross its border.
+struct Part {
+  std::vector<Node*> nodes;
+  std::vector<Value*> inputs;
+  std::vector<Value*> outputs;
+};
+
+bool is_quantize(const Node& n) {
+  return aten::is_aten(n) && aten::row(n.op()).has(aten::Trait::kQuantize);
+}
+bool is_dequantize(const Node& n) {
+  return aten::is_aten(n) && aten::row(n.op()).has(aten::Trait::kDequantize);
+}
+
+/// Sorts a partition's inputs like the program's inputs they come from (through a quantize), then
+/// in order of definition.
+class InputOrder {
+ public:
+  explicit InputOrder(const Graph& graph) {
+    for (size_t i = 0; i < graph.inputs().size(); ++i) index_[graph.inputs()[i]] = i;
+  }
+  std::pair<size_t, uint32_t> key(const Value& v) const {
+    const Value* source = &v;
+    if (v.def() != nullptr && is_quantize(*v.def())) source = v.def()->operand(0);
+    if (const auto it = index_.find(source); it != index_.end()) return {it->second, 0};
+    return {index_.size(), v.def() == nullptr ? 0 : v.def()->order()};
+  }
+
+ private:
+  std::unordered_map<const Value*, size_t> index_;
+};
+
+/// Position of the first program output that a value gives, directly or through a dequantize.
+size_t output_position(const Value& v, const Node& return_node) {
+  size_t position = SIZE_MAX;
+  for (const Use* use = v.first_use(); use != nullptr; use = use->next()) {
+    if (&use->user() == &return_node) {
+      position = std::min(position, static_cast<size_t>(use->index()));
+    } else if (is_dequantize(use->user())) {
+      position = std::min(position, output_position(use->user().result(), return_node));
+    }
+  }
+  return position;
+}
+
+std::vector<Part> collect(Graph& graph, std::span<const Placement> placements) {
+  std::vector<Part> parts;
+  std::unordered_map<const Node*, int> part_of;
+  for (const Placement& p : placements) {
+    if (!p.on_target) continue;
+    const auto index = static_cast<size_t>(p.partition);
+    if (parts.size() <= index) parts.resize(index + 1);
+    parts[index].nodes.push_back(p.node);
+    part_of[p.node] = p.partition;
+  }
+  const auto part = [&](const Node* node) {
+    const auto it = part_of.find(node);
+    return it == part_of.end() ? -1 : it->second;
+  };
+  const InputOrder input_order(graph);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const int self = static_cast<int>(i);
+    std::unordered_set<const Value*> seen;
+    for (Node* node : parts[i].nodes) {
+      for (const Use& use : node->operands()) {
+        Value* v = use.value();
+        if (v == nullptr || v->is_constant() || !seen.insert(v).second) continue;
+        if (v->def() == nullptr || part(v->def()) != self) parts[i].inputs.push_back(v);
+      }
+      for (Value& v : node->results()) {
+        for (const Use* use = v.first_use(); use != nullptr; use = use->next()) {
+          if (part(&use->user()) == self) continue;
+          parts[i].outputs.push_back(&v);
+          break;
+        }
+      }
+    }
+    std::ranges::stable_sort(parts[i].inputs, {}, [&](Value* v) { return input_order.key(*v); });
+    std::ranges::stable_sort(parts[i].outputs, {}, [&](Value* v) {
+      return output_position(*v, graph.return_node());
+    });
+  }
+  return parts;
+}
+
+/// Copies the nodes into a new graph and returns it.
+Graph& copy_part(Graph& from, const Part& part, std::string_view name) {
+  Graph& to = from.module().add_graph(name, Dialect::kAten);
+  std::unordered_map<const Value*, Value*> map;
+  for (Value* v : part.inputs) map[v] = &to.add_input(v->type(), v->name());
+  std::vector<Value*> operands;
+  std::vector<TensorType> results;
+  for (Node* node : part.nodes) {
+    operands.clear();
+    for (const Use& use : node->operands()) {
+      Value* v = use.value();
+      if (v != nullptr && v->is_constant() && !map.contains(v)) {
+        map[v] = &to.add_constant(*v->constant(), v->type(), v->name());
+      }
+      operands.push_back(v == nullptr ? nullptr : map.at(v));
+    }
+    results.clear();
+    for (const Value& v : node->results()) results.push_back(v.type());
+    Node& copy = to.insert({.op = &node->op(),
+                            .variant = node->variant(),
+                            .operands = operands,
+                            .segments = node->segments(),
+                            .results = results,
+                            .attrs = node->attrs(),
+                            .loc = node->loc()});
+    for (int i = 0; i < copy.num_results(); ++i) {
+      copy.result(i).set_name(node->result(i).name());
+      map[&node->result(i)] = &copy.result(i);
+    }
+  }
+  std::vector<Value*> outputs;
+  for (Value* v : part.outputs) outputs.push_back(map.at(v));
+  to.set_outputs(outputs);
+  return to;
+}
+
+/// Puts a call of `callee` in place of the part's nodes, before `before`.
+void replace_by_call(Graph& graph, const Part& part, const Graph& callee, Node* before) {
+  std::vector<TensorType> results;
+  for (Value* v : part.outputs) results.push_back(v->type());
+  const NamedAttr attr{"callee", Attr::graph(callee.name())};
+  Node& call = graph.insert({.op = &kCallOp,
+                             .variant = 0,
+                             .operands = part.inputs,
+                             .segments = {},
+                             .results = results,
+                             .attrs = std::span(&attr, 1),
+                             .loc = part.nodes.front()->loc()},
+                            before);
+  for (size_t i = 0; i < part.outputs.size(); ++i) {
+    call.result(static_cast<int>(i)).set_name(part.outputs[i]->name());
+    graph.replace_all_uses(*part.outputs[i], call.result(static_cast<int>(i)));
+  }
+}
+
+/// Brings what stays into an order in which every call can run at one place: CPU nodes that a
+/// partition needs before it, the rest after it. Stages are recomputed over calls.
+void order_nodes(Graph& graph) {
+  // Depth-first over operands from the outputs gives a topological order in linear time; starting
+  // from nodes in list order keeps the program's own order where it is valid.
+  std::unordered_map<const Node*, int> state;  // 1: on the stack, 2: placed
+  std::vector<Node*> order;
+  std::vector<std::pair<Node*, int>> stack;
+  const auto visit = [&](Node* root) {
+    if (state[root] != 0) return;
+    stack.push_back({root, 0});
+    state[root] = 1;
+    while (!stack.empty()) {
+      auto& [node, next] = stack.back();
+      if (next == node->num_operands()) {
+        state[node] = 2;
+        order.push_back(node);
+        stack.pop_back();
+        continue;
+      }
+      Value* v = node->operand(next++);
+      Node* def = v == nullptr ? nullptr : v->def();
+      if (def != nullptr && state[def] == 0) {
+        state[def] = 1;
+        stack.push_back({def, 0});
+      }
+    }
+  };
+  for (Node& node : graph.nodes()) visit(&node);
+  for (Node* node : order) graph.move_before(*node, nullptr);
+  graph.renumber();
+}
+
+}  // namespace
+
+Status outline(Graph& graph, std::span<const Placement> placements) {
+  graph.renumber();
+  const std::vector<Part> parts = collect(graph, placements);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Part& part = parts[i];
+    Graph& callee = copy_part(graph, part, graph.module().intern(fmt::format("part{}", i)));
+    replace_by_call(graph, part, callee, nullptr);
+    for (auto it = part.nodes.rbegin(); it != part.nodes.rend(); ++it) graph.erase(**it);
+  }
+  order_nodes(graph);
+  graph.set_dialect(Dialect::kMixed);
+  return ok();
+}
+
+}  // namespace tosaic

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <unordered_map>
+
+#include "aten/builder.h"
+#include "partition/partition.h"
+
+// Where each node of a program runs.
+//
+// A node is taken when its row's own lowering succeeds for the target: there is no second list of
+// what is supported. Taken nodes are then given stages:
+//
+//   stage of a taken node     = greatest stage among its operands
+//   stage after a CPU node    = greatest among its operands, where a result of stage k counts k + 1
+//
+// and the taken nodes of one stage are one partition. A partition of stage k depends only on CPU
+// nodes that depend on partitions before k, so there are no cycles, and no cut of the graph at its
+// CPU nodes gives fewer stages.
+
+namespace tosaic {
+namespace {
+
+bool is_border(const Node& node) {
+  return aten::is_aten(node) && (aten::row(node.op()).has(aten::Trait::kQuantize) ||
+                                 aten::row(node.op()).has(aten::Trait::kDequantize));
+}
+
+/// Computes nothing: a partition of only such nodes is not worth a call.
+bool is_no_op(const Node& node) {
+  const aten::Row& row = aten::row(node.op());
+  return row.has(aten::Trait::kNoOp) || row.has(aten::Trait::kView);
+}
+
+class Stages {
+ public:
+  /// Stage at which a value can be used: by taken nodes, and by CPU nodes.
+  int for_target(const Value& v) const {
+    const auto it = after_cpu_.find(&v);
+    if (it != after_cpu_.end()) return it->second;
+    const auto on = on_target_.find(&v);
+    return on == on_target_.end() ? 0 : on->second;
+  }
+  int for_cpu(const Value& v) const {
+    const auto on = on_target_.find(&v);
+    return on == on_target_.end() ? for_target(v) : on->second + 1;
+  }
+  void assign(Placement& p) {
+    int stage = 0;
+    for (const Use& use : p.node->operands()) {
+      if (use.value() == nullptr) continue;
+      stage = std::max(stage, p.on_target ? for_target(*use.value()) : for_cpu(*use.value()));
+    }
+    p.partition = p.on_target ? stage : -1;
+    for (Value& v : p.node->results()) (p.on_target ? on_target_ : after_cpu_)[&v] = stage;
+  }
+
+ private:
+  std::unordered_map<const Value*, int> on_target_;
+  std::unordered_map<const Value*, int> after_cpu_;
+};
+
+int assign_stages(std::vector<Placement>& placements) {
+  Stages stages;
+  int num = 0;
+  for (Placement& p : placements) {
+    stages.assign(p);
+    num = std::max(num, p.partition + 1);
+  }
+  return num;
+}
+
+/// Sends partitions of nothing but no-ops to the CPU. True when there were any.
+bool dissolve(std::vector<Placement>& placements, int num_stages) {
+  std::vector<bool> works(static_cast<size_t>(num_stages), false);
+  for (const Placement& p : placements) {
+    if (p.on_target && !is_no_op(*p.node)) works[static_cast<size_t>(p.partition)] = true;
+  }
+  bool changed = false;
+  for (Placement& p : placements) {
+    if (!p.on_target || works[static_cast<size_t>(p.partition)]) continue;
+    p.on_target = false;
+    p.reason = reject(Code::kRejectNothingToDo,
+                      "its partition would hold nothing but nodes that move data");
+    changed = true;
+  }
+  return changed;
+}
+
+/// Stages may be empty after a dissolution; partitions are numbered without gaps.
+void renumber_partitions(std::vector<Placement>& placements, int num_stages) {
+  std::vector<int> number(static_cast<size_t>(num_stages), -1);
+  for (const Placement& p : placements) {
+    if (p.on_target) number[static_cast<size_t>(p.partition)] = 0;
+  }
+  int next = 0;
+  for (int& n : number) {
+    if (n == 0) n = next++;
+  }
+  for (Placement& p : placements) {
+    if (p.on_target) p.partition = number[static_cast<size_t>(p.partition)];
+  }
+}
+
+}  // namespace
+
+std::optional<Reject> try_lower(const Node& node, const Target& target) {
+  if (!aten::is_aten(node)) {
+    return reject(Code::kRejectNoRow, "{} is no operator of PyTorch", node.full_name());
+  }
+  for (const Value& v : node.results()) {
+    if (!v.shape().is_static()) {
+      return reject(Code::kRejectShape, "{}: result {} has a symbolic size", node.full_name(),
+                    to_string(v.type()));
+    }
+  }
+  Graph scratch(node.graph().module(), "scratch", Dialect::kTosa);
+  std::vector<Value*> operands;
+  for (const Use& use : node.operands()) {
+    Value* v = use.value();
+    if (v == nullptr) {
+      operands.push_back(nullptr);
+    } else if (v->is_constant()) {
+      operands.push_back(&scratch.add_constant(*v->constant(), v->type()));
+    } else {
+      operands.push_back(&scratch.add_input(v->type(), v->name()));
+    }
+  }
+  std::vector<TensorType> results;
+  for (const Value& v : node.results()) results.push_back(v.type());
+  const aten::Call call(node.op(), node.variant(), operands, node.segments(), node.attrs(),
+                        results, node.loc());
+  aten::Builder b(scratch, target, aten::Builder::Mode::kLower, node.loc());
+  const aten::Lowered lowered = aten::lower(call, b);
+  if (!lowered.ok()) return lowered.reason();
+  return std::nullopt;
+}
+
+std::vector<Placement> place(Graph& graph, const Target& target,
+                             const std::unordered_set<const Node*>& evicted) {
+  std::vector<Placement> placements;
+  placements.reserve(graph.num_nodes());
+  for (Node& node : graph.nodes()) {
+    Placement p{.node = &node};
+    if (evicted.contains(&node)) {
+      p.reason = reject(Code::kRejectEvicted, "Vela refused a partition with this node");
+    } else if (target.kind == TargetKind::kCpu) {
+      p.reason = reject(Code::kRejectTargetOp, "the target is the CPU");
+    } else if (!is_border(node)) {
+      p.reason = try_lower(node, target);
+      p.on_target = !p.reason;
+    }
+    placements.push_back(std::move(p));
+  }
+  int num_stages = assign_stages(placements);
+  while (dissolve(placements, num_stages)) num_stages = assign_stages(placements);
+  renumber_partitions(placements, num_stages);
+  return placements;
+}
+
+}  // namespace tosaic
