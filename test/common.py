@@ -25,5 +25,6 @@ MARKERS = {
 
 
 def tosaic_binary():
-    """The compiler under test: $TOSAIC, or what a release build leaves."""
-    return pathlib.Path(os.environ.get("TOSAIC", ROOT / "build" / "release" / "bin" / "tosaic"))
+    """The compiler under test: $TOSAIC_TOOL (which ./dev sets) or $TOSAIC, or what a release build leaves."""
+    chosen = os.environ.get("TOSAIC_TOOL") or os.environ.get("TOSAIC")
+    return pathlib.Path(chosen) if chosen else ROOT / "build" / "release" / "bin" / "tosaic"

@@ -17,6 +17,9 @@ from .native import compile_program, run_program
 from .oracles import reference_model, vela
 from .pte import Pte
 
+# What a program with everything on the NPU may still call.
+BORDER_KERNELS = {"quantized_decomposed::quantize_per_tensor.out", "quantized_decomposed::dequantize_per_tensor.out"}
+
 
 def check_float(program, scratch, tolerance=FLOAT_TOLERANCE, samples=SAMPLES):
     """tosa-fp of a float program equals PyTorch within `tolerance` of the largest output, in our reference and in
@@ -100,10 +103,11 @@ def check_integer(program, scratch, steps=1, samples=SAMPLES):
     return agreement
 
 
-def check_ethosu(program, scratch, target, delegates=1, steps=1, samples=SAMPLES):
+def check_ethosu(program, scratch, target, delegates=1, kernels=(), steps=1, samples=SAMPLES):
     """The .pte for `target`: the report and ExecuTorch's reader agree on the number of delegates; Vela takes each
-    partition's TOSA by itself; and the program, with tosa_reference_model in the delegates' place and PyTorch's
-    kernels for the rest, is within `steps` quantisation steps of the fake-quantised graph. Returns the Agreement."""
+    partition's TOSA by itself; `kernels` run on the CPU (none given: nothing but borders does); and the program, with
+    tosa_reference_model in the delegates' place and PyTorch's kernels for the rest, is within `steps` quantisation steps
+    of the fake-quantised graph. Returns the Agreement."""
     output, dump = scratch / "model.pte", scratch / "dump"
     report = compile_program(program.path, target, output, "--dump", dump)
     partitions = sorted(dump.rglob("*.tosa"))
@@ -113,6 +117,8 @@ def check_ethosu(program, scratch, target, delegates=1, steps=1, samples=SAMPLES
         vela(partition, target)
     pte = Pte(output.read_bytes())
     assert pte.delegates == ["EthosUBackend"] * delegates, f"the .pte has the delegates {pte.delegates}"
+    on_cpu = set(pte.operators) - BORDER_KERNELS
+    assert set(kernels) <= on_cpu if kernels else not on_cpu, f"on the CPU: {sorted(on_cpu)}, expected {sorted(kernels)}"
     return check_pte(program, pte, partitions, steps, samples)
 
 

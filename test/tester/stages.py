@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from ..common import SAMPLES
-from ..models import condition, sample_inputs
+from ..models import NETS, condition, sample_inputs
 
 WEIGHT_SEED, EXAMPLE_SEED, CALIBRATION_SEED, TEST_SEED = 0, 3, 5, 6
 
@@ -47,6 +47,11 @@ class Source:
         torch.manual_seed(WEIGHT_SEED)
         module = condition(self.factory(), self.shapes)
         return module, sample_inputs(self.shapes, 1, EXAMPLE_SEED)[0]
+
+
+def net(name):
+    """The Source of a reference network."""
+    return Source(f"net/{name}", NETS[name].factory, NETS[name].shapes)
 
 
 @dataclasses.dataclass
