@@ -58,7 +58,7 @@ std::string shown(const Value& value) {
   return value.name().empty() ? std::string("a value") : fmt::format("%{}", value.name());
 }
 
-/// Bytes of the file that the graph's constants may take: more than the file will have.
+/// Bytes that the graph's constants take at most: equal ones are written once.
 uint64_t constant_bytes(const Graph& graph) {
   uint64_t total = 0;
   for (const Value* value : graph.constants()) {
@@ -72,7 +72,10 @@ class Writer {
  public:
   Writer(const Graph& graph, const TosaVersion& version, const WriteOptions& options,
          uint64_t data_bytes)
-      : graph_(graph), version_(version), options_(options), fbb_(data_bytes + kContainerBytes) {}
+      : graph_(graph),
+        version_(version),
+        options_(options),
+        fbb_(data_bytes + kContainerBytes + graph.num_nodes() * kNodeBytes) {}
 
   Expected<std::vector<std::byte>> run() {
     name_inputs_and_outputs();
@@ -90,7 +93,9 @@ class Writer {
   }
 
  private:
+  // A buffer of the right size is never copied to a larger one.
   static constexpr size_t kContainerBytes = 4096;
+  static constexpr size_t kNodeBytes = 512;
 
   // Names. Those of inputs and outputs come first: they are the program's interface.
 
