@@ -18,8 +18,14 @@ namespace tosaic::tosa {
 struct HostTensor {
   DType dtype = DType::kUnknown;
   Shape shape;
-  std::vector<std::byte> storage;       ///< empty when it only views somebody's bytes
+  std::vector<std::byte> storage;  ///< empty when it only views somebody's bytes
   std::span<const std::byte> bytes;
+
+  HostTensor() = default;
+  HostTensor(const HostTensor& other);
+  HostTensor(HostTensor&& other) noexcept = default;
+  HostTensor& operator=(HostTensor other) noexcept;
+  ~HostTensor() = default;
 
   static HostTensor allocate(DType dtype, const Shape& shape);
   static HostTensor view(DType dtype, const Shape& shape, std::span<const std::byte> bytes);
@@ -37,7 +43,7 @@ struct HostTensor {
 struct RefCall {
   const Node& node;
   std::span<const HostTensor* const> in;
-  std::span<HostTensor> out;             ///< allocated, to be filled
+  std::span<HostTensor> out;  ///< allocated, to be filled
   /// Set by an operation whose REQUIRE does not hold for these values: the result is then wrapped,
   /// as the reference model returns it. The first reason is kept.
   std::string unpredictable;

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "numeric/fixed_point.h"
+#include "tosa/ops.h"
+#include "tosa/ops/elements.h"
+#include "tosa/ops/signatures.h"
+
+namespace tosaic::tosa {
+namespace {
+
+constexpr Signature kSignatures[] = {
+    {Feature::kInt, {DType::kI8}},
+    {Feature::kInt, {DType::kI16}},
+    {Feature::kInt, {DType::kI32}},
+};
+
+template <typename T>
+void compute(RefCall& call) {
+  const bool round = call.get<ArithmeticRightShiftAttrs>().round;
+  bool is_outside = false;
+  map_pairs<PlainElement<T>, PlainElement<T>>(call, [&](T value, T shift) {
+    if (!numeric::is_valid_shift<T>(shift)) {
+      is_outside = true;
+      return T{0};
+    }
+    return numeric::arithmetic_right_shift<T>(value, shift, round);
+  });
+  if (is_outside) call.set_unpredictable("a shift is outside of the bits of its dtype");
+}
+
+Status reference(RefCall& call) {
+  switch (call.in[0]->dtype) {
+    case DType::kI8:
+      compute<int8_t>(call);
+      return ok();
+    case DType::kI16:
+      compute<int16_t>(call);
+      return ok();
+    default:
+      compute<int32_t>(call);
+      return ok();
+  }
+}
+
+}  // namespace
+}  // namespace tosaic::tosa
+
+TOSAIC_TOSA_OP(arithmetic_right_shift) = {
+    .number = 16,
+    .operands = kInput1And2,
+    .results = kOutput,
+    .signatures = kSignatures,
+    .attrs = fields_of<ArithmeticRightShiftAttrs>(),
+    .infer = infer_broadcast,
+    .reference = reference,
+};
