@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/compile.h"
+
+#include <algorithm>
+#include <chrono>
+#include <unordered_map>
+
+#include "aten/pt2/reader.h"
+#include "aten/row.h"
+#include "driver/borders.h"
+#include "driver/pipelines.h"
+#include "driver/pte_emit.h"
+#include "ethosu/payload.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "partition/partition.h"
+#include "support/mapped_file.h"
+#include "support/output_file.h"
+#include "tosa/flatbuffer.h"
+
+namespace tosaic {
+namespace {
+
+bool ends_with(std::string_view text, std::string_view suffix) { return text.ends_with(suffix); }
+
+std::span<const std::byte> as_bytes(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+/// Measures stages: each lap goes from the end of the one before.
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::vector<StageTime>& times) : times_(times) {}
+  void lap(std::string name) {
+    const auto now = std::chrono::steady_clock::now();
+    times_.push_back({std::move(name), std::chrono::duration<double>(now - last_).count()});
+    last_ = now;
+  }
+
+ private:
+  std::vector<StageTime>& times_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+/// One run of `compile` or `explain`.
+class Compilation {
+ public:
+  explicit Compilation(const CompileOptions& options)
+      : options_(options), passes_(options.passes), watch_(report_.times) {
+    report_.target = options.target.name;
+    report_.output = options.output;
+  }
+
+  Status compile();
+  Status explain();
+  /// The module as it stands, for the reproducer of a bug.
+  const Module* module() const { return module_.get(); }
+  CompileReport take_report() {
+    for (const PassTime& t : passes_.times()) {
+      if (options_.passes.time_passes) {
+        report_.pass_times.push_back({std::string(t.name), t.seconds});
+      }
+    }
+    return std::move(report_);
+  }
+
+ private:
+  bool for_npu() const { return options_.target.is_ethos_u(); }
+  Status read();
+  Status prepare();
+  Status place_nodes();
+  Status refuse_what_is_left();
+  Status compile_to_tosa();
+  Status compile_to_pte();
+  Status optimise(Graph*& graph);
+  Expected<std::vector<std::byte>> compile_partition(Graph*& graph, DelegateReport& delegate);
+  Status dump(std::string_view name, std::span<const std::byte> content);
+  Status write(std::span<const std::byte> content);
+  Status explain_tosa();
+  PassContext context() {
+    PassContext c;
+    c.target = &options_.target;
+    c.legal = [this](const Node& node) { return !options_.target.legal(node); };
+    c.diagnostics = &sink_;
+    return c;
+  }
+
+  const CompileOptions& options_;
+  PassManager passes_;
+  CompileReport report_;
+  DiagnosticSink sink_;
+  Stopwatch watch_;
+  std::unique_ptr<Module> module_;
+  std::vector<Placement> placements_;
+};
+
+Status Compilation::read() {
+  if (!ends_with(options_.input, ".pt2")) {
+    return error(Code::kFileKind, "{} is not a .pt2 file", options_.input)
+        .with_hint("write one with torch.export.save(torch.export.export(model, inputs), file)");
+  }
+  TOSAIC_TRY(module_, aten::read_pt2(options_.input, options_.model));
+  watch_.lap("read");
+  return verify(*module_);
+}
+
+Status Compilation::prepare() {
+  PassContext c = context();
+  const bool integer = options_.target.kind == TargetKind::kTosaInt;
+  TOSAIC_CHECK_OK(passes_.run(integer ? prepare_integer_pipeline() : prepare_pipeline(),
+                              *module_->main(), c));
+  watch_.lap("prepare");
+  return ok();
+}
+
+Status Compilation::place_nodes() {
+  Graph& main = *module_->main();
+  placements_ = place(main, options_.target);
+  for (const Placement& p : placements_) {
+    NodeReport n;
+    n.op = p.node->full_name();
+    if (const Attr* target = p.node->attr("target"); target != nullptr && n.op.starts_with("aten.unknown")) {
+      n.op = target->as_string();
+    }
+    if (p.node->num_results() > 0) n.type = to_string(p.node->result().type());
+    n.where = resolve(p.node->loc());
+    n.device = !p.on_target ? "cpu" : for_npu() ? "npu" : "tosa";
+    if (p.on_target) {
+      n.delegate = fmt::format("part{}", p.partition);
+      const auto index = static_cast<size_t>(p.partition);
+      if (report_.delegates.size() <= index) report_.delegates.resize(index + 1);
+      report_.delegates[index].name = n.delegate;
+      ++report_.delegates[index].num_nodes;
+    }
+    n.reason = p.reason;
+    report_.nodes.push_back(std::move(n));
+  }
+  watch_.lap("partition");
+  return ok();
+}
+
+/// With --strict, and for targets without a CPU, a node that is left is an error.
+Status Compilation::refuse_what_is_left() {
+  size_t num_left = 0;
+  const NodeReport* first = nullptr;
+  for (const NodeReport& n : report_.nodes) {
+    const bool is_border = n.device == "cpu" && !n.reason;
+    if (n.device != "cpu" || (is_border && for_npu())) continue;
+    if (first == nullptr) first = &n;
+    ++num_left;
+  }
+  if (first == nullptr) return ok();
+  Diagnostic d = error(Code::kStrict, "{}", first->reason
+                                                ? first->reason->why
+                                                : fmt::format("{} has no integer form", first->op));
+  d.where = first->where;
+  d.notes.push_back(fmt::format("{} gives {}", first->op, first->type));
+  d.notes.push_back(fmt::format("{} of {} nodes are not taken by {}", num_left,
+                                report_.nodes.size(), report_.target));
+  d.hint = fmt::format("see all of them with: tosaic explain {} --target {}", options_.input,
+                       report_.target);
+  return d;
+}
+
+Status Compilation::optimise(Graph*& graph) {
+  const std::string_view name = graph->name();
+  TOSAIC_TRY(graph, lower_to_tosa(*graph, options_.target));
+  PassContext c = context();
+  TOSAIC_CHECK_OK(passes_.run(tosa_pipeline(), *graph, c));
+  name_borders(*graph);
+  TOSAIC_CHECK_OK(verify(*graph));
+  for (const Node& node : graph->nodes()) {
+    if (const auto reason = options_.target.legal(node)) {
+      return node_error(Code::kVerifyTarget, node, "in {}: {}", name, reason->why);
+    }
+  }
+  return ok();
+}
+
+Status Compilation::dump(std::string_view name, std::span<const std::byte> content) {
+  if (options_.dump_dir.empty()) return ok();
+  TOSAIC_CHECK_OK(make_directories(options_.dump_dir));
+  return write_file(fmt::format("{}/{}", options_.dump_dir, name), content);
+}
+
+Status Compilation::write(std::span<const std::byte> content) {
+  report_.output_bytes = content.size();
+  TOSAIC_CHECK_OK(write_file(options_.output, content));
+  watch_.lap("write");
+  return ok();
+}
+
+Status Compilation::compile_to_tosa() {
+  TOSAIC_CHECK_OK(refuse_what_is_left());
+  Graph* main = module_->main();
+  TOSAIC_CHECK_OK(optimise(main));
+  watch_.lap("lower");
+  report_.inputs = io_of_inputs(*main);
+  report_.outputs = io_of_outputs(*main);
+  TOSAIC_TRY(const std::vector<std::byte> tosa,
+             tosa::write_flatbuffer(*main, options_.tosa_version));
+  report_.delegates.resize(1);
+  report_.delegates[0].name = "main";
+  report_.delegates[0].num_tosa_ops = main->num_nodes();
+  report_.delegates[0].tosa_bytes = tosa.size();
+  TOSAIC_CHECK_OK(dump("main.tosa", tosa));
+  if (ends_with(options_.output, ".tir")) return write(as_bytes(print(*module_)));
+  return write(tosa);
+}
+
+/// TOSA, Vela and payload of one partition.
+Expected<std::vector<std::byte>> Compilation::compile_partition(Graph*& graph,
+                                                                DelegateReport& delegate) {
+  TOSAIC_CHECK_OK(optimise(graph));
+  delegate.num_tosa_ops = graph->num_nodes();
+  TOSAIC_TRY(const std::vector<std::byte> tosa,
+             tosa::write_flatbuffer(*graph, options_.tosa_version));
+  delegate.tosa_bytes = tosa.size();
+  TOSAIC_CHECK_OK(dump(fmt::format("{}.tosa", delegate.name), tosa));
+  watch_.lap(fmt::format("lower {}", delegate.name));
+  TOSAIC_TRY(const VelaResult vela, run_vela(tosa, options_.vela));
+  watch_.lap(fmt::format("vela {}", delegate.name));
+  delegate.command_bytes = vela.command_stream.size();
+  delegate.weight_bytes = vela.read_only.size();
+  delegate.scratch_bytes = vela.scratch_bytes;
+  delegate.performance = vela.performance;
+  delegate.vela_version = vela.version;
+  TOSAIC_TRY(std::vector<std::byte> payload, write_vela_bin_stream(vela));
+  TOSAIC_CHECK_OK(dump(fmt::format("{}.payload", delegate.name), payload));
+  return payload;
+}
+
+Status Compilation::compile_to_pte() {
+  if (options_.strict) TOSAIC_CHECK_OK(refuse_what_is_left());
+  Graph& main = *module_->main();
+  report_.inputs = io_of_inputs(main);
+  report_.outputs = io_of_outputs(main);
+  TOSAIC_CHECK_OK(outline(main, placements_));
+  TOSAIC_CHECK_OK(prepare_cpu(main));
+  TOSAIC_CHECK_OK(verify(main));
+  std::vector<Delegate> delegates;
+  for (DelegateReport& d : report_.delegates) {
+    Graph* graph = module_->find_graph(d.name);
+    TOSAIC_TRY(std::vector<std::byte> payload, compile_partition(graph, d));
+    delegates.push_back({d.name, std::move(payload)});
+  }
+  if (ends_with(options_.output, ".tir")) return write(as_bytes(print(*module_)));
+  TOSAIC_TRY(EmittedPte pte, emit_pte(main, delegates, options_.target));
+  report_.planned_bytes = pte.planned_bytes;
+  report_.kernels = pte.kernels;
+  watch_.lap("emit");
+  return write(pte.bytes);
+}
+
+Status Compilation::compile() {
+  const bool is_pte = ends_with(options_.output, ".pte");
+  const bool is_tosa = ends_with(options_.output, ".tosa");
+  if (!is_pte && !is_tosa && !ends_with(options_.output, ".tir")) {
+    return error(Code::kOption, "-o {}: the suffix must be .pte, .tosa or .tir", options_.output);
+  }
+  const bool wants_pte = for_npu() || options_.target.kind == TargetKind::kCpu;
+  if (is_tosa && wants_pte) {
+    return error(Code::kOption, "-o {}: target {} gives a .pte", options_.output,
+                 options_.target.name)
+        .with_hint("--dump DIR keeps the TOSA of each partition");
+  }
+  if (is_pte && !wants_pte) {
+    return error(Code::kOption, "-o {}: target {} gives a .tosa", options_.output,
+                 options_.target.name);
+  }
+  TOSAIC_CHECK_OK(read());
+  TOSAIC_CHECK_OK(prepare());
+  if (passes_.stopped()) return write(as_bytes(print(*module_)));
+  TOSAIC_CHECK_OK(place_nodes());
+  return wants_pte ? compile_to_pte() : compile_to_tosa();
+}
+
+Status Compilation::explain_tosa() {
+  TOSAIC_TRY(const auto file, MappedFile::open(options_.input));
+  TOSAIC_TRY(module_, tosa::read_flatbuffer(file->bytes(), file, options_.input));
+  report_.delegates.resize(1);
+  report_.delegates[0].name = "main";
+  for (const Node& node : module_->main()->nodes()) {
+    NodeReport n;
+    n.op = node.full_name();
+    n.type = node.num_results() > 0 ? to_string(node.result().type()) : "";
+    n.where = resolve(node.loc());
+    n.reason = options_.target.legal(node);
+    n.device = n.reason ? "cpu" : for_npu() ? "npu" : "tosa";
+    if (!n.reason) n.delegate = "main";
+    report_.nodes.push_back(std::move(n));
+  }
+  return ok();
+}
+
+Status Compilation::explain() {
+  if (ends_with(options_.input, ".tosa")) return explain_tosa();
+  TOSAIC_CHECK_OK(read());
+  TOSAIC_CHECK_OK(prepare());
+  return place_nodes();
+}
+
+/// A broken invariant: E0001, with the module as it stands.
+Diagnostic report_bug(const BugError& bug, const Module* module) {
+  Diagnostic d = error(Code::kInternal, "{}", bug.what());
+  d.hint = "this is a bug in tosaic: please report it with the program";
+  if (module == nullptr) return d;
+  const char* folder = std::getenv("TMPDIR");
+  const std::string path =
+      fmt::format("{}/tosaic-bug.tir", folder == nullptr ? "/tmp" : folder);
+  PrintOptions elided;
+  elided.max_constant_elements = 1024;
+  if (write_file(path, print(*module, elided))) {
+    d.notes.push_back(fmt::format("the program as it was is in {}", path));
+  }
+  return d;
+}
+
+template <typename F>
+Expected<CompileReport> guarded(const CompileOptions& options, F work) {
+  Compilation c(options);
+  try {
+    TOSAIC_CHECK_OK(work(c));
+  } catch (const BugError& bug) {
+    return report_bug(bug, c.module());
+  } catch (const std::bad_alloc&) {
+    return error(Code::kInternal, "memory ran out");
+  }
+  return c.take_report();
+}
+
+}  // namespace
+
+Expected<CompileReport> compile(const CompileOptions& options) {
+  return guarded(options, [](Compilation& c) { return c.compile(); });
+}
+
+Expected<CompileReport> explain(const CompileOptions& options) {
+  return guarded(options, [](Compilation& c) { return c.explain(); });
+}
+
+}  // namespace tosaic

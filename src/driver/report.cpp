@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/report.h"
+
+#include <algorithm>
+
+#include "ir/type.h"
+
+namespace tosaic {
+namespace {
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ","));
+}
+
+std::string bytes_text(uint64_t n) {
+  if (n < 10 * 1024) return fmt::format("{} B", n);
+  if (n < 10 * 1024 * 1024) return fmt::format("{:.1f} KiB", static_cast<double>(n) / 1024);
+  return fmt::format("{:.1f} MiB", static_cast<double>(n) / (1024 * 1024));
+}
+
+void append_io(std::string& text, std::string_view side, const std::vector<IoReport>& list) {
+  for (const IoReport& io : list) {
+    text += fmt::format("  {} {}: {}{}", side, io.name, io.dtype, shape_text(io.shape));
+    if (io.scale) text += fmt::format(", scale {}, zero point {}", *io.scale, *io.zero_point);
+    text += '\n';
+  }
+}
+
+void append_delegate(std::string& text, const DelegateReport& d) {
+  text += fmt::format("  {}: {} nodes, {} TOSA operations, {} of TOSA\n", d.name, d.num_nodes,
+                      d.num_tosa_ops, bytes_text(d.tosa_bytes));
+  if (d.command_bytes == 0) return;
+  text += fmt::format("    commands {}, weights {}, scratch {}\n", bytes_text(d.command_bytes),
+                      bytes_text(d.weight_bytes), bytes_text(d.scratch_bytes));
+  if (d.performance.total_cycles == 0) return;
+  text += fmt::format("    Vela's estimate: {} cycles ({} on the NPU), {} MACs, {} NPU operations\n",
+                      d.performance.total_cycles, d.performance.npu_cycles, d.performance.macs,
+                      d.performance.npu_ops);
+  for (const VelaMemory& m : d.performance.memories) {
+    text += fmt::format("    {}: peak {}\n", m.name, bytes_text(m.peak_bytes));
+  }
+}
+
+/// A node that stays on the CPU, as a remark.
+Diagnostic remark(const NodeReport& node, std::string_view target) {
+  Diagnostic d;
+  d.code = node.reason->code;
+  d.severity = Severity::kRemark;
+  d.message = node.reason->why;
+  d.where = node.where;
+  d.notes.push_back(fmt::format("{} gives {}", node.op, node.type));
+  d.notes.push_back(fmt::format("the node is not taken by {} and stays on the CPU", target));
+  d.hint = node.reason->hint;
+  return d;
+}
+
+size_t count(const CompileReport& r, std::string_view device) {
+  return static_cast<size_t>(
+      std::ranges::count_if(r.nodes, [&](const NodeReport& n) { return n.device == device; }));
+}
+
+}  // namespace
+
+std::string to_text(const CompileReport& r, bool color) {
+  std::string text = fmt::format("{} for {}: {}\n", r.output, r.target, bytes_text(r.output_bytes));
+  append_io(text, "input", r.inputs);
+  append_io(text, "output", r.outputs);
+  text += fmt::format("{} delegate{}, {} node{} on the CPU\n", r.delegates.size(),
+                      r.delegates.size() == 1 ? "" : "s", count(r, "cpu"),
+                      count(r, "cpu") == 1 ? "" : "s");
+  for (const DelegateReport& d : r.delegates) append_delegate(text, d);
+  if (!r.kernels.empty()) {
+    text += fmt::format("  kernels on the CPU: {}\n", fmt::join(r.kernels, ", "));
+  }
+  if (r.planned_bytes != 0) {
+    text += fmt::format("  planned memory outside the delegates: {}\n", bytes_text(r.planned_bytes));
+  }
+  std::vector<std::string> times;
+  for (const StageTime& t : r.times) {
+    times.push_back(fmt::format("{} {:.1f} ms", t.name, t.seconds * 1e3));
+  }
+  text += fmt::format("  time: {}\n", fmt::join(times, ", "));
+  for (const StageTime& t : r.pass_times) {
+    text += fmt::format("    {:<20} {:8.2f} ms\n", t.name, t.seconds * 1e3);
+  }
+  for (const NodeReport& n : r.nodes) {
+    if (n.reason) text += render(remark(n, r.target), color);
+  }
+  return text;
+}
+
+std::string explain_text(const CompileReport& r, bool color) {
+  std::string text;
+  for (const NodeReport& n : r.nodes) {
+    if (n.reason) text += render(remark(n, r.target), color);
+  }
+  for (const NodeReport& n : r.nodes) {
+    const std::string place =
+        n.where.file.empty() ? "" : fmt::format("  {}:{}", n.where.file, n.where.line);
+    text += fmt::format("  {:<6} {:<42} {}{}\n", n.delegate.empty() ? n.device : n.delegate, n.op,
+                        n.type, place);
+  }
+  text += fmt::format("{}: {} nodes on the target in {} partition{}, {} on the CPU\n", r.target,
+                      r.nodes.size() - count(r, "cpu"), r.delegates.size(),
+                      r.delegates.size() == 1 ? "" : "s", count(r, "cpu"));
+  return text;
+}
+
+}  // namespace tosaic

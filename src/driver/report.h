@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ethosu/vela.h"
+#include "ir/graph.h"
+#include "support/diagnostic.h"
+
+namespace tosaic {
+
+/// One input or output of the compiled program.
+struct IoReport {
+  std::string name;
+  std::vector<int64_t> shape;
+  std::string dtype;
+  std::optional<double> scale;
+  std::optional<int64_t> zero_point;
+  std::string layout = "contiguous";
+};
+
+/// One node of the user's program.
+struct NodeReport {
+  std::string op;                  ///< "aten.conv2d.default"
+  std::string type;                ///< of its first result
+  Location where;
+  std::string device;              ///< "npu", "cpu", or "tosa" for targets without an NPU
+  std::string delegate;            ///< "part0"; empty on the CPU
+  std::optional<Reject> reason;    ///< why it is on the CPU
+};
+
+/// One partition.
+struct DelegateReport {
+  std::string name;
+  size_t num_nodes = 0;            ///< of the user's program
+  size_t num_tosa_ops = 0;
+  size_t tosa_bytes = 0;
+  uint64_t command_bytes = 0;
+  uint64_t weight_bytes = 0;
+  uint64_t scratch_bytes = 0;
+  VelaPerformance performance;     ///< Vela's estimate
+  std::string vela_version;
+};
+
+struct StageTime {
+  std::string name;
+  double seconds = 0;
+};
+
+/// Everything a user is told about a compilation.
+struct CompileReport {
+  std::string target;
+  std::string output;
+  std::vector<IoReport> inputs;
+  std::vector<IoReport> outputs;
+  std::vector<NodeReport> nodes;
+  std::vector<DelegateReport> delegates;
+  std::vector<Diagnostic> diagnostics;  ///< warnings and remarks
+  std::vector<StageTime> times;
+  std::vector<StageTime> pass_times;    ///< filled with --time-passes
+  std::vector<std::string> kernels;     ///< ExecuTorch kernels that the program calls, sorted
+  uint64_t output_bytes = 0;
+  uint64_t planned_bytes = 0;           ///< memory for values outside the delegates
+};
+
+/// For people: a table of delegates, what is on the CPU and why, inputs and outputs, times.
+std::string to_text(const CompileReport& report, bool color);
+/// `explain`: every node that is not on the target, in the form of STYLE "Errors", then a summary.
+std::string explain_text(const CompileReport& report, bool color);
+/// For programs; the fields are documented in docs/report.md.
+std::string to_json(const CompileReport& report);
+
+}  // namespace tosaic
