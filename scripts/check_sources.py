@@ -10,6 +10,7 @@ LICENCE = "SPDX-License-Identifier: Apache-2.0"
 MAX_BYTES = 40 * 1024
 SOURCES = {".cpp", ".h", ".c", ".inc", ".def", ".py", ".sh", ".cmake", ".fbs"}
 CLANG_FORMAT = "clang-format-15"
+FORMAT_FINDING = " error: code should be clang-formatted"
 
 
 def is_source(path):
@@ -54,10 +55,11 @@ def clang_format(arguments, paths):
 
 def check_format():
     """One message per place that `./dev fmt` would change."""
-    outputs = clang_format(["--dry-run", "--Werror"], project.cpp_files())
-    lines = [line for text in outputs for line in text.splitlines()]
-    return [line.split(" error: ")[0] + " ./dev fmt changes this line" if " error: " in line else line
-            for line in lines if "error" in line]
+    messages = []
+    for text in clang_format(["--dry-run", "--Werror"], project.cpp_files()):
+        places = [line.split(" error: ")[0] for line in text.splitlines() if FORMAT_FINDING in line]
+        messages += [f"{place} ./dev fmt changes this line" for place in places] or [text]
+    return messages
 
 
 def format_all():
