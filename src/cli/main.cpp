@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `tosaic`.
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "driver/inspect.h"
+#include "support/mapped_file.h"
+#include "support/output_file.h"
+
+namespace tosaic::cli {
+namespace {
+
+/// Dashes and underscores are the same in flags: "--vela_timeout=9" is "--vela-timeout=9".
+std::vector<std::string> normalise_flags(int argc, char** argv) {
+  std::vector<std::string> args;
+  for (int i = 1; i < argc; ++i) {
+    std::string arg = argv[i];
+    if (arg.starts_with("--")) {
+      for (size_t k = 2; k < arg.size() && arg[k] != '='; ++k) {
+        if (arg[k] == '_') arg[k] = '-';
+      }
+    }
+    args.push_back(std::move(arg));
+  }
+  return args;
+}
+
+int fail(const Diagnostic& d) {
+  std::fputs(render(d, isatty(STDERR_FILENO) != 0).c_str(), stderr);
+  return 1;
+}
+
+int show(const Expected<std::string>& text) {
+  if (!text) return fail(text.error());
+  std::fputs(text->c_str(), stdout);
+  return 0;
+}
+
+int show_report(const Expected<CompileReport>& report, const Flags& flags, bool explained) {
+  if (!report) return fail(report.error());
+  for (const Diagnostic& d : report->diagnostics) {
+    std::fputs(render(d, isatty(STDERR_FILENO) != 0).c_str(), stderr);
+  }
+  const bool color = isatty(STDOUT_FILENO) != 0;
+  const std::string text = flags.json  ? to_json(*report)
+                           : explained ? explain_text(*report, color)
+                                       : to_text(*report, color);
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+int run_opt_command(const Flags& flags) {
+  const Expected<std::string> text = run_opt(flags.opt);
+  if (!text || flags.output.empty()) return show(text);
+  const Status written = write_file(flags.output, std::string_view(*text));
+  return written ? 0 : fail(written.error());
+}
+
+int run_run_command(const Flags& flags) {
+  const Expected<std::string> warning = run_program(flags.run);
+  if (!warning) return fail(warning.error());
+  if (!warning->empty()) {
+    Diagnostic d = error(Code::kUnpredictable, "{}", *warning);
+    d.severity = Severity::kWarning;
+    std::fputs(render(d, isatty(STDERR_FILENO) != 0).c_str(), stderr);
+  }
+  return 0;
+}
+
+int dispatch(const CLI::App& app, Flags& flags) {
+  if (const Status s = resolve(flags); !s) return fail(s.error());
+  if (app.got_subcommand("compile")) {
+    return show_report(tosaic::compile(flags.compile), flags, false);
+  }
+  if (app.got_subcommand("explain")) {
+    return show_report(tosaic::explain(flags.compile), flags, true);
+  }
+  if (app.got_subcommand("run")) return run_run_command(flags);
+  if (app.got_subcommand("inspect")) return show(inspect(flags.inspect_path, flags.json));
+  return run_opt_command(flags);
+}
+
+int run(int argc, char** argv) {
+  install_signal_handlers();
+  CLI::App app("PyTorch to TOSA to Arm Ethos-U", "tosaic");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "tosaic 0.1.0");
+  Flags flags;
+  add_compile(app, flags);
+  add_explain(app, flags);
+  add_run(app, flags);
+  add_inspect(app, flags);
+  add_opt(app, flags);
+  std::vector<std::string> args = normalise_flags(argc, argv);
+  std::reverse(args.begin(), args.end());  // CLI11 takes them from the back
+  try {
+    app.parse(args);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);
+    return fail(error(Code::kOption, "{}", e.what()).with_hint("see tosaic --help"));
+  }
+  return dispatch(app, flags);
+}
+
+}  // namespace
+}  // namespace tosaic::cli
+
+int main(int argc, char** argv) { return tosaic::cli::run(argc, argv); }

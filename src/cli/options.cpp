@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options.h"
+
+#include "target/targets.h"
+
+namespace tosaic::cli {
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::string part;
+  for (char c : text + separator) {
+    if (c != separator) {
+      part += c;
+    } else if (!part.empty()) {
+      parts.push_back(std::move(part));
+      part.clear();
+    }
+  }
+  return parts;
+}
+
+void add_target(CLI::App& c, Flags& f) {
+  c.add_option("--target", f.target,
+               fmt::format("what to compile for: {}, or ExecuTorch's TOSA-1.0+INT+… spelling",
+                           fmt::join(target_names(), ", ")))
+      ->required();
+}
+
+void add_pass_flags(CLI::App& c, PassOptions& p, Flags& f) {
+  c.add_flag("--verify", p.verify_each, "check the graph after every pass");
+  c.add_flag("--print-changed", p.print_changed, "print the IR after passes that changed it");
+  c.add_option("--print-before", p.print_before, "print the IR before this pass, or all");
+  c.add_option("--print-after", p.print_after, "print the IR after this pass, or all");
+  c.add_option("--stop-after", p.stop_after, "end after this pass and write the IR");
+  c.add_option("--disable", f.disabled, "passes to leave out, separated by commas");
+  c.add_flag("--time-passes", p.time_passes, "report the time of each pass");
+}
+
+void add_vela(CLI::App& c, Flags& f) {
+  VelaOptions& v = f.compile.vela;
+  c.add_option("--config", v.config_file, "a vendor's vela.ini; default: Vela's own Arm/vela.ini");
+  c.add_option("--system-config", v.system_config,
+               "system configuration of the .ini; default: Ethos_U55_High_End_Embedded, "
+               "Ethos_U65_High_End or Ethos_U85_SYS_DRAM_Mid");
+  c.add_option("--memory-mode", v.memory_mode,
+               "memory mode of the .ini; default: Shared_Sram (U55), Dedicated_Sram_384KB (U65), "
+               "Sram_Only (U85)");
+  c.add_option("--optimise", f.optimise, "what Vela optimises for: performance (default) or size");
+  c.add_option("--arena-cache-size", v.arena_cache_size, "bytes of fast memory that Vela may use");
+  c.add_option("--vela", v.vela_path,
+               "a Python interpreter, a vela command or a virtual environment; else $TOSAIC_VELA, "
+               "the project's environment, python3");
+  c.add_option("--vela-flags", f.vela_flags, "more flags of the vela command");
+  c.add_option("--vela-timeout", v.timeout_seconds, "seconds that Vela may take (default 300)")
+      ->check(CLI::PositiveNumber);
+}
+
+Expected<TosaVersion> parse_version(const std::string& text) {
+  if (text == "1.0") return TosaVersion{1, 0, 0};
+  Diagnostic d = error(Code::kOption, "--tosa-version {}: this build writes 1.0", text);
+  if (text == "0.80" || text == "1.1") d.hint = "0.80 and 1.1 are planned; use 1.0";
+  return d;
+}
+
+}  // namespace
+
+void add_compile(CLI::App& app, Flags& f) {
+  CLI::App& c = *app.add_subcommand("compile", "compile a .pt2 to a .pte or a .tosa");
+  CompileOptions& o = f.compile;
+  c.add_option("model", o.input, "program written by torch.export.save")->required();
+  add_target(c, f);
+  c.add_option("-o,--output", o.output, "file to write; .pte, .tosa or .tir")->required();
+  c.add_option("--model-name", o.model, "which program of an archive with several");
+  c.add_option("--tosa-version", f.tosa_version, "version of the .tosa files (default 1.0)");
+  c.add_flag("--strict", o.strict, "anything left on the CPU is an error");
+  c.add_option("--dump,--intermediates", o.dump_dir,
+               "folder for the TOSA and payload of each partition, and the IR after each pass");
+  c.add_flag("--json", f.json, "print the report as JSON");
+  add_vela(c, f);
+  add_pass_flags(c, o.passes, f);
+}
+
+void add_explain(CLI::App& app, Flags& f) {
+  CLI::App& c = *app.add_subcommand("explain", "say which nodes run where, and why not");
+  c.add_option("model", f.compile.input, ".pt2 or .tosa")->required();
+  add_target(c, f);
+  c.add_option("--model-name", f.compile.model, "which program of an archive with several");
+  c.add_flag("--json", f.json, "print the report as JSON");
+}
+
+void add_run(CLI::App& app, Flags& f) {
+  CLI::App& c = *app.add_subcommand("run", "execute a .tosa on this machine, bit for bit");
+  c.add_option("program", f.run.program, ".tosa")->required();
+  c.add_option("--input", f.run.input,
+               ".npz with an array per input; a first axis more than the input's means samples")
+      ->required();
+  c.add_option("-o,--output", f.run.output, ".npz to write, an array per output")->required();
+}
+
+void add_inspect(CLI::App& app, Flags& f) {
+  CLI::App& c = *app.add_subcommand("inspect", "show what a file holds");
+  c.add_option("file", f.inspect_path, ".pt2, .tosa, .pte, .npz or .npy")->required();
+  c.add_flag("--json", f.json, "print JSON");
+}
+
+void add_opt(CLI::App& app, Flags& f) {
+  CLI::App& c = *app.add_subcommand("opt", "run passes on text IR");
+  c.add_option("file", f.opt.input, ".tir")->required();
+  c.add_option("--passes", f.passes, "names, separated by commas")->required();
+  c.add_option("--target", f.target, "the target that passes ask (default tosa-int)");
+  c.add_option("-o,--output", f.output, "file to write; default: standard output");
+  add_pass_flags(c, f.opt.pass_options, f);
+}
+
+Status resolve(Flags& f) {
+  TOSAIC_TRY(const Target target, find_target(f.target.empty() ? "tosa-int" : f.target));
+  f.compile.target = target;
+  f.opt.target = target;
+  TOSAIC_TRY(f.compile.tosa_version, parse_version(f.tosa_version));
+  VelaOptions& v = f.compile.vela;
+  v.accelerator = target.name;
+  if (v.system_config.empty()) v.system_config = target.default_system_config;
+  if (v.memory_mode.empty()) v.memory_mode = target.default_memory_mode;
+  v.extra_flags = split(f.vela_flags, ' ');
+  if (f.optimise == "performance") {
+    v.optimise = VelaOptimise::kPerformance;
+  } else if (f.optimise == "size") {
+    v.optimise = VelaOptimise::kSize;
+  } else {
+    return error(Code::kOption, "--optimise {}: performance or size are taken", f.optimise);
+  }
+  for (const std::string& name : split(f.disabled, ',')) {
+    f.compile.passes.disabled.insert(name);
+    f.opt.pass_options.disabled.insert(name);
+  }
+  f.compile.passes.dump_dir = f.compile.dump_dir;
+  f.opt.passes = split(f.passes, ',');
+  return ok();
+}
+
+}  // namespace tosaic::cli

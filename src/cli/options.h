@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "driver/compile.h"
+#include "driver/opt.h"
+#include "driver/run.h"
+
+namespace tosaic::cli {
+
+/// What the command line says, before it is checked.
+struct Flags {
+  CompileOptions compile;
+  OptOptions opt;
+  RunOptions run;
+  std::string inspect_path;
+  std::string target = "";
+  std::string tosa_version = "1.0";
+  std::string optimise = "performance";
+  std::string passes;
+  std::string disabled;
+  std::string vela_flags;
+  std::string output;
+  bool json = false;
+};
+
+/// Adds the subcommands. Dashes and underscores are the same in every flag: see normalise_flags.
+void add_compile(CLI::App& app, Flags& flags);
+void add_explain(CLI::App& app, Flags& flags);
+void add_run(CLI::App& app, Flags& flags);
+void add_inspect(CLI::App& app, Flags& flags);
+void add_opt(CLI::App& app, Flags& flags);
+
+/// Fills CompileOptions::target, versions and Vela's settings from the texts.
+Status resolve(Flags& flags);
+
+}  // namespace tosaic::cli

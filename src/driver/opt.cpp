@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/opt.h"
+
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "passes/passes.h"
+#include "support/output_file.h"
+
+namespace tosaic {
+namespace {
+
+Expected<const Pass*> find_pass(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Pass* pass : all_passes()) {
+    if (pass->name == name) return pass;
+    names.push_back(pass->name);
+  }
+  Diagnostic d = error(Code::kPass, "there is no pass \"{}\"; there are {}", name,
+                       fmt::join(names, ", "));
+  if (const auto near = nearest_name(name, names); !near.empty()) {
+    d.hint = fmt::format("did you mean {}", near);
+  }
+  return d;
+}
+
+}  // namespace
+
+Expected<std::string> run_opt(const OptOptions& options) {
+  TOSAIC_TRY(const std::string text, read_text_file(options.input));
+  TOSAIC_TRY(const auto module, parse_module(text, options.input));
+  TOSAIC_CHECK_OK(verify(*module));
+  std::vector<const Pass*> passes;
+  for (const std::string& name : options.passes) {
+    TOSAIC_TRY(const Pass* pass, find_pass(name));
+    passes.push_back(pass);
+  }
+  DiagnosticSink sink;
+  PassContext context;
+  context.target = &options.target;
+  context.legal = [&](const Node& node) { return !options.target.legal(node); };
+  context.diagnostics = &sink;
+  PassManager manager(options.pass_options);
+  std::vector<std::string> graphs;
+  for (const auto& graph : module->graphs()) graphs.emplace_back(graph->name());
+  for (const std::string& name : graphs) {
+    TOSAIC_CHECK_OK(manager.run(passes, *module->find_graph(name), context));
+  }
+  TOSAIC_CHECK_OK(verify(*module));
+  return print(*module);
+}
+
+}  // namespace tosaic

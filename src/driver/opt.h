@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/pass.h"
+#include "support/expected.h"
+#include "tosa/spec.h"
+
+namespace tosaic {
+
+struct OptOptions {
+  std::string input;                 ///< .tir
+  std::vector<std::string> passes;   ///< names, in order
+  Target target;
+  PassOptions pass_options;
+};
+
+/// `tosaic opt`: runs passes over every graph of a text module, in which they make sense, and gives
+/// the module as text. E0312 for an unknown pass, with the nearest name.
+Expected<std::string> run_opt(const OptOptions& options);
+
+}  // namespace tosaic

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/run.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "support/mapped_file.h"
+#include "support/npz.h"
+#include "tosa/flatbuffer.h"
+#include "tosa/reference.h"
+
+namespace tosaic {
+namespace {
+
+/// numpy's type for a dtype in memory; i4 and i48 are held in wider integers, bf16 has none.
+std::optional<std::string_view> numpy_type(DType dtype) {
+  switch (dtype) {
+    case DType::kBool: return "b1";
+    case DType::kI4:
+    case DType::kI8: return "i1";
+    case DType::kU8: return "u1";
+    case DType::kI16: return "i2";
+    case DType::kU16: return "u2";
+    case DType::kI32: return "i4";
+    case DType::kI48:
+    case DType::kI64: return "i8";
+    case DType::kF16: return "f2";
+    case DType::kF32: return "f4";
+    case DType::kF64: return "f8";
+    default: return std::nullopt;
+  }
+}
+
+/// The array of an input: by its name; else by position when no array has a name of the program.
+const NpyArray* find_array(const std::vector<NpyArray>& arrays, const Graph& graph, size_t index) {
+  const auto named = [&](const Value* v) {
+    return std::ranges::find(arrays, v->name(), [](const NpyArray& a) -> std::string_view {
+      return a.name;
+    });
+  };
+  if (const auto it = named(graph.inputs()[index]); it != arrays.end()) return &*it;
+  const bool any_named = std::ranges::any_of(
+      graph.inputs(), [&](const Value* v) { return named(v) != arrays.end(); });
+  return any_named || index >= arrays.size() ? nullptr : &arrays[index];
+}
+
+/// Input arrays, split into samples.
+struct Samples {
+  bool batched = false;
+  int64_t count = 1;
+  std::vector<const NpyArray*> arrays;
+};
+
+Diagnostic input_error(const Value& v, std::string_view what, const std::string& file) {
+  return error(Code::kInput, "input \"{}\" is {}; {}", v.name(), to_string(v.type()), what)
+      .at({.file = file});
+}
+
+Expected<Samples> match_inputs(const Graph& graph, const std::vector<NpyArray>& arrays,
+                               const std::string& file) {
+  Samples samples;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const Value& v = *graph.inputs()[i];
+    const NpyArray* a = find_array(arrays, graph, i);
+    if (a == nullptr) {
+      std::vector<std::string_view> names;
+      for (const NpyArray& given : arrays) names.push_back(given.name);
+      return input_error(v, fmt::format("the file has no array of that name but {}",
+                                        fmt::join(names, ", ")), file);
+    }
+    const auto type = numpy_type(v.dtype());
+    if (!type || a->dtype != *type) {
+      return input_error(v, fmt::format("array \"{}\" has type {}, {} is needed", a->name, a->dtype,
+                                        type.value_or("a type that NumPy lacks")), file);
+    }
+    const std::vector<int64_t> wanted(v.shape().begin(), v.shape().end());
+    const bool exact = a->shape == wanted;
+    const bool batched = !exact && a->shape.size() == wanted.size() + 1 &&
+                         std::equal(wanted.begin(), wanted.end(), a->shape.begin() + 1);
+    if (!exact && !batched) {
+      return input_error(v, fmt::format("array \"{}\" has shape [{}]", a->name,
+                                        fmt::join(a->shape, ",")), file);
+    }
+    const int64_t count = batched ? a->shape[0] : 1;
+    if (i > 0 && (batched != samples.batched || count != samples.count)) {
+      return input_error(v, fmt::format("array \"{}\" has {} samples, another has {}", a->name,
+                                        count, samples.count), file);
+    }
+    samples.batched = batched;
+    samples.count = count;
+    samples.arrays.push_back(a);
+  }
+  return samples;
+}
+
+}  // namespace
+
+Expected<std::string> run_program(const RunOptions& options) {
+  if (!options.program.ends_with(".tosa")) {
+    return error(Code::kFileKind, "{} is not a .tosa file", options.program)
+        .with_hint("compile the program with --target tosa-int or tosa-fp first");
+  }
+  TOSAIC_TRY(const auto file, MappedFile::open(options.program));
+  TOSAIC_TRY(const auto module, tosa::read_flatbuffer(file->bytes(), file, options.program));
+  const Graph& graph = *module->main();
+  TOSAIC_TRY(const std::vector<NpyArray> arrays, read_npz(options.input));
+  TOSAIC_TRY(const Samples samples, match_inputs(graph, arrays, options.input));
+
+  std::vector<NpyArray> results;
+  for (const Value* v : graph.outputs()) {
+    const auto type = numpy_type(v->dtype());
+    if (!type) {
+      return error(Code::kUnsupportedFeature, "output \"{}\" is {}, which NumPy lacks", v->name(),
+                   dtype_name(v->dtype()));
+    }
+    NpyArray a{std::string(v->name()), std::string(*type), {}, {}};
+    if (samples.batched) a.shape.push_back(samples.count);
+    a.shape.insert(a.shape.end(), v->shape().begin(), v->shape().end());
+    results.push_back(std::move(a));
+  }
+  tosa::Reference reference(graph);
+  std::string warning;
+  for (int64_t s = 0; s < samples.count; ++s) {
+    std::vector<tosa::HostTensor> inputs;
+    for (size_t i = 0; i < graph.inputs().size(); ++i) {
+      const Value& v = *graph.inputs()[i];
+      const size_t bytes = samples.arrays[i]->data.size() / static_cast<size_t>(samples.count);
+      const std::span<const std::byte> data(samples.arrays[i]->data);
+      inputs.push_back(tosa::HostTensor::view(v.dtype(), v.shape(),
+                                              data.subspan(static_cast<size_t>(s) * bytes, bytes)));
+    }
+    TOSAIC_TRY(const auto outputs, reference.run(inputs));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      results[i].data.insert(results[i].data.end(), outputs[i].bytes.begin(),
+                             outputs[i].bytes.end());
+    }
+    if (warning.empty() && !reference.unpredictable().empty()) warning = reference.unpredictable();
+  }
+  TOSAIC_CHECK_OK(write_npz(options.output, results));
+  return warning;
+}
+
+}  // namespace tosaic
