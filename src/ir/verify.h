@@ -16,7 +16,8 @@ Status verify(const Module& module);
 template <typename... Args>
 Diagnostic node_error(Code code, const Node& node, fmt::format_string<Args...> format,
                       Args&&... args) {
-  Diagnostic d = error(code, "{}: {}", node.full_name(), fmt::format(format, std::forward<Args>(args)...));
+  Diagnostic d =
+      error(code, "{}: {}", node.full_name(), fmt::format(format, std::forward<Args>(args)...));
   d.where = resolve(node.loc());
   return d;
 }
