@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every test agrees on: where the compiler is, which targets exist, how near is near."""
+
 import os
 import pathlib
 
@@ -14,7 +15,7 @@ TARGETS = {"u55": "ethos-u55-128", "u65": "ethos-u65-256", "u85": "ethos-u85-256
 # The families that `--target` accepts today; a test exists only for these.
 FAMILIES = ("u55", "u85")
 
-# Markers, so that `-k FP`, `-k INT`, `-k U55` select what names with the older suffixes _MI and _BI do not say.
+# Markers, so that `-k FP`, `-k INT`, `-k U55` select what names ending in _MI and _BI do not say.
 MARKERS = {
     "FP": "float programs lowered to the TOSA FP profile",
     "INT": "quantised programs lowered to the TOSA INT profile",
@@ -25,6 +26,7 @@ MARKERS = {
 
 
 def tosaic_binary():
-    """The compiler under test: $TOSAIC_TOOL (which ./dev sets) or $TOSAIC, or what a release build leaves."""
+    """The compiler under test: $TOSAIC_TOOL (which ./dev sets) or $TOSAIC, or what a release
+    build leaves."""
     chosen = os.environ.get("TOSAIC_TOOL") or os.environ.get("TOSAIC")
     return pathlib.Path(chosen) if chosen else ROOT / "build" / "release" / "bin" / "tosaic"

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures and markers; written so that the tests run with `pytest -c /dev/null` from any directory."""
+"""Fixtures and markers; written so that the tests run with `pytest -c /dev/null` from any
+directory."""
+
 import pathlib
 
 import pytest
@@ -14,7 +16,8 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Keeps the tests of one file in one process: they share imports that take seconds, and exported programs."""
+    """Keeps the tests of one file in one process: they share imports that take seconds, and
+    exported programs."""
     if config.getvalue("dist") in ("load", "worksteal"):
         from xdist.scheduler import LoadFileScheduling
 

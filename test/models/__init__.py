@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reference networks: written from the published architectures, random weights of a fixed seed, conditioned.
+"""Reference networks: written from the published architectures, random weights of a fixed seed,
+conditioned.
 
     model, inputs = make("dscnn")
 
 Needs torch only.
 """
+
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Callable
@@ -15,7 +17,8 @@ from .conditioning import condition, sample_inputs, spread, structured
 from .dscnn import DsCnn
 from .mobilenetv2 import MobileNetV2
 from .small import (
-    Add, CatBlock, InputIsOutput, LeakyRelu, LinearRelu, LstmClassifier, OutputTwice, Sub, ThreePartitions, TwoOutputs,
+    Add, CatBlock, InputIsOutput, LeakyRelu, LinearRelu, LstmClassifier, OutputTwice, Sub,
+    ThreePartitions, TwoOutputs,
 )  # fmt: skip
 
 __all__ = ["NETS", "Net", "condition", "make", "sample_inputs", "spread", "structured"]

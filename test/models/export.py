@@ -8,10 +8,12 @@
 | NAME.pt2 | the float program |
 | NAME_q.pt2 | the program quantised by PT2E (not with --quantize none) |
 | NAME_cal.npz | calibration samples: per input name, an array [samples, *input shape] |
-| NAME_test.npz | inputs likewise, under the input names; float outputs out_0, out_1, …, each [samples, *output shape]; fake-quantised outputs out_0_q, out_1_q, … |
+| NAME_test.npz | inputs likewise; outputs out_0, out_1, …: arrays [samples, *output shape] |
+| | and the fake-quantised outputs out_0_q, out_1_q, … (not with --quantize none) |
 
 Without --quantize neither executorch nor torchao is imported.
 """
+
 import argparse
 import pathlib
 
@@ -32,7 +34,9 @@ def outputs_of(model, inputs):
 
 def stack(names, samples):
     """{name: array [samples, *shape]} from a list of tuples."""
-    return {name: torch.stack(values).detach().numpy() for name, values in zip(names, zip(*samples))}
+    return {
+        name: torch.stack(values).detach().numpy() for name, values in zip(names, zip(*samples))
+    }
 
 
 def export_net(name, directory, quantizer="none", count=16):
@@ -41,7 +45,9 @@ def export_net(name, directory, quantizer="none", count=16):
     directory.mkdir(parents=True, exist_ok=True)
     model, example = make(name)
     net = NETS[name]
-    calibration, tests = (sample_inputs(net.shapes, count, seed) for seed in (CALIBRATION_SEED, TEST_SEED))
+    calibration, tests = (
+        sample_inputs(net.shapes, count, seed) for seed in (CALIBRATION_SEED, TEST_SEED)
+    )
     np.savez(directory / f"{name}_cal.npz", **stack(net.inputs, calibration))
 
     program = torch.export.export(model, example)
@@ -61,7 +67,9 @@ def export_net(name, directory, quantizer="none", count=16):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("name", choices=NETS)
     parser.add_argument("directory")
     parser.add_argument("--quantize", choices=("none", "arm", "ethosu", "xnnpack"), default="none")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Post-training quantisation of exported programs by the quantisers that ExecuTorch ships (PT2E flow)."""
+"""Post-training quantisation of exported programs by the quantisers that ExecuTorch ships (PT2E
+flow)."""
+
 import logging
 import warnings
 
@@ -16,7 +18,9 @@ def arm_quantizer():
     from executorch.backends.arm.quantizer import TOSAQuantizer, get_symmetric_quantization_config
     from executorch.backends.arm.tosa.compile_spec import TosaCompileSpec
 
-    return TOSAQuantizer(TosaCompileSpec("TOSA-1.0+INT")).set_global(get_symmetric_quantization_config())
+    return TOSAQuantizer(TosaCompileSpec("TOSA-1.0+INT")).set_global(
+        get_symmetric_quantization_config()
+    )
 
 
 def ethosu_quantizer():
@@ -24,7 +28,9 @@ def ethosu_quantizer():
     from executorch.backends.arm.ethosu import EthosUCompileSpec
     from executorch.backends.arm.quantizer import EthosUQuantizer, get_symmetric_quantization_config
 
-    return EthosUQuantizer(EthosUCompileSpec("ethos-u55-128")).set_global(get_symmetric_quantization_config())
+    return EthosUQuantizer(EthosUCompileSpec("ethos-u55-128")).set_global(
+        get_symmetric_quantization_config()
+    )
 
 
 def xnnpack_quantizer():

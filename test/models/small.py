@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small networks, each with one property that a compiler gets wrong easily; the class says which."""
+"""Small networks, each with one property that a compiler easily gets wrong."""
+
 import torch
 from torch import nn
 
@@ -30,7 +31,8 @@ class LinearRelu(nn.Module):
 
 
 class CatBlock(nn.Module):
-    """Three convolution branches with relu, relu6 and hardtanh, concatenated, then mixed by a 1x1 convolution."""
+    """Three convolution branches with relu, relu6 and hardtanh, concatenated, then mixed by a 1x1
+    convolution."""
 
     def __init__(self):
         super().__init__()
@@ -44,9 +46,12 @@ class CatBlock(nn.Module):
 
 
 class LeakyRelu(nn.Module):
-    """Convolutions with leaky_relu of the default slope, a larger one and one above 1 (where min and max swap).
+    """Convolutions with leaky_relu of the default slope, a larger one and one above 1 (where min
+    and max swap).
 
-    It ends in a convolution: XNNPACK's quantiser gives a leaky_relu parameters only where a quantised consumer asks."""
+    It ends in a convolution: XNNPACK's quantiser gives a leaky_relu parameters only where a
+    quantised consumer asks.
+    """
 
     def __init__(self):
         super().__init__()
@@ -75,12 +80,15 @@ class LstmClassifier(nn.Module):
 
 
 class ThreePartitions(nn.Module):
-    """A stride-4 convolution, which Ethos-U55 cannot run, between two convolutions that it can."""
+    """A padded stride-4 convolution, which Ethos-U55 cannot run, between two convolutions that it
+    can.
+
+    (Vela takes some convolutions of stride 4 without padding, by splitting them.)"""
 
     def __init__(self):
         super().__init__()
         self.before = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.ReLU())
-        self.strided = nn.Conv2d(8, 8, 4, 4)
+        self.strided = nn.Conv2d(8, 8, 4, 4, padding=1)
         self.after = nn.Conv2d(8, 4, 3, padding=1)
 
     def forward(self, x):

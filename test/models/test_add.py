@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The smallest network: exact in float, every code equal when quantised."""
+
 from ..tester.nets import net_suite
 
 net_suite("add", steps=0)

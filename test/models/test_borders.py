@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a program's inputs and outputs meet its partitions: several outputs, one passed through, one given twice.
-(Inputs in the wrong order show in the network `sub`.)"""
+"""How a program's inputs and outputs meet its partitions: several outputs, one passed through,
+one given twice. (Inputs in the wrong order show in the network `sub`.)"""
+
 from ..tester.nets import net_suite
 
 net_suite("two_outputs")

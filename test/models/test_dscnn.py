@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DS-CNN, as `bench` measures it: with Arm's quantiser every output code equals the fake-quantised graph's, which
-ExecuTorch's own TOSA of the same file reaches too."""
+"""DS-CNN, as `bench` measures it: with Arm's quantiser every output code equals the
+fake-quantised graph's, which ExecuTorch's own TOSA of the same file reaches too."""
+
 from ..tester.checks import check_integer
 from ..tester.nets import net_suite
 from ..tester.stages import net

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exported files of the reference networks are what their readers expect."""
+
 import subprocess
 import sys
 
@@ -27,7 +28,11 @@ def test_float_export_needs_torch_alone_and_writes_documented_keys(tmp_path):
         "assert not {'executorch', 'torchao'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["sub.pt2", "sub_cal.npz", "sub_test.npz"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "sub.pt2",
+        "sub_cal.npz",
+        "sub_test.npz",
+    ]
     with np.load(tmp_path / "sub_test.npz") as arrays:
         assert sorted(arrays.files) == ["a", "b", "out_0"]
         assert arrays["a"].shape == (16, 1, 4, 8, 8)

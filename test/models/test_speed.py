@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole process from .pt2 to .tosa, release build: the best of ten runs, since the machine may be busy."""
+"""The whole process from .pt2 to .tosa, release build: the best of ten runs, since the machine
+may be busy."""
+
 import time
 
 from ..common import tosaic_binary

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""add: both operands are brought to one scale before they are summed; broadcasting; alpha; constants."""
+"""add: both operands are brought to one scale before they are summed; broadcasting; alpha;
+constants."""
+
 import torch
 from torch import nn
 
@@ -42,7 +44,15 @@ class AddChain(nn.Module):
         return first + a, first + first
 
 
-op_suite("add", AddSelf, cases={"": Case(((1, 16),), quantizers=BOTH), "rank3": Case(((2, 5, 7),)), "rank4": Case(((1, 8, 8, 4),))})
+op_suite(
+    "add",
+    AddSelf,
+    cases={
+        "": Case(((1, 16),), quantizers=BOTH),
+        "rank3": Case(((2, 5, 7),)),
+        "rank4": Case(((1, 8, 8, 4),)),
+    },
+)
 op_suite(
     "add2",
     Add,
@@ -59,7 +69,10 @@ op_suite(
 op_suite(
     "add_constant",
     AddConstant,
-    cases={"full": Case(((1, 4, 8, 8),), ((1, 4, 8, 8),)), "channel": Case(((1, 4, 8, 8),), ((1, 4, 1, 1),))},
+    cases={
+        "full": Case(((1, 4, 8, 8),), ((1, 4, 8, 8),)),
+        "channel": Case(((1, 4, 8, 8),), ((1, 4, 1, 1),)),
+    },
 )
 op_suite("add_alpha", AddAlpha, cases={"": Case(((1, 4, 8, 8),) * 2, kinds=("MI",))})
 op_suite("add_chain", AddChain, cases={"": Case(((1, 4, 8, 8),) * 2)})

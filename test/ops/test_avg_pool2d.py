@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """avg_pool2d and adaptive_avg_pool2d: keep their input's quantisation parameters."""
+
 from torch import nn
 
 from ..tester.suite import Case, op_suite
@@ -40,4 +41,8 @@ class ConvPool(nn.Sequential):
         super().__init__(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1))
 
 
-op_suite("conv_pool", ConvPool, cases={"": Case(((1, 3, 12, 9),), steps=2, quantizers=("arm", "xnnpack"))})
+op_suite(
+    "conv_pool",
+    ConvPool,
+    cases={"": Case(((1, 3, 12, 9),), steps=2, quantizers=("arm", "xnnpack"))},
+)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""batch_norm: folded into the convolution before it, or a multiplication and an addition of constants."""
+"""batch_norm: folded into the convolution before it, or a multiplication and an addition of
+constants."""
+
 from torch import nn
 
 from ..tester.suite import Case, op_suite
@@ -9,7 +11,11 @@ class ConvNorm(nn.Sequential):
     """A convolution, its normalisation and a relu, as in most networks."""
 
     def __init__(self, groups=1, bias=False, affine=True):
-        super().__init__(nn.Conv2d(4, 4, 3, padding=1, groups=groups, bias=bias), nn.BatchNorm2d(4, affine=affine), nn.ReLU())
+        super().__init__(
+            nn.Conv2d(4, 4, 3, padding=1, groups=groups, bias=bias),
+            nn.BatchNorm2d(4, affine=affine),
+            nn.ReLU(),
+        )
 
 
 class NormConv(nn.Sequential):
@@ -43,7 +49,15 @@ op_suite(
         "not_affine": Case(IMAGE, (1, False, False)),
     },
 )
-op_suite("batch_norm", nn.BatchNorm2d, cases={"": Case(IMAGE, (4,), kinds=FLOAT), "eps": Case(IMAGE, (4, 0.5), kinds=FLOAT)})
-op_suite("batch_norm1d", nn.BatchNorm1d, cases={"": Case(((3, 8),), (8,), kinds=FLOAT), "rank3": Case(((3, 8, 10),), (8,), kinds=FLOAT)})
+op_suite(
+    "batch_norm",
+    nn.BatchNorm2d,
+    cases={"": Case(IMAGE, (4,), kinds=FLOAT), "eps": Case(IMAGE, (4, 0.5), kinds=FLOAT)},
+)
+op_suite(
+    "batch_norm1d",
+    nn.BatchNorm1d,
+    cases={"": Case(((3, 8),), (8,), kinds=FLOAT), "rank3": Case(((3, 8, 10),), (8,), kinds=FLOAT)},
+)
 op_suite("batch_norm_conv", NormConv, cases={"": Case(IMAGE, kinds=FLOAT)})
 op_suite("conv_batch_norm_twice", ConvNormTwice, cases={"": Case(IMAGE, kinds=FLOAT)})

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """cat: one set of quantisation parameters for all inputs and the output, whatever produced them."""
+
 import torch
 from torch import nn
 
@@ -27,12 +28,14 @@ class CatSame(nn.Module):
 
 
 class CatActivations(nn.Module):
-    """Branches of different range and sign: a fused relu keeps its bound although the shared zero point is not the
-    smallest code."""
+    """Branches of different range and sign: a fused relu keeps its bound although the shared zero
+    point is not the smallest code."""
 
     def __init__(self, *activations):
         super().__init__()
-        self.branches = nn.ModuleList(nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), activation) for activation in activations)
+        self.branches = nn.ModuleList(
+            nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), activation) for activation in activations
+        )
 
     def forward(self, x):
         return torch.cat([branch(x) for branch in self.branches], 1)
@@ -70,7 +73,9 @@ op_suite(
         "relu_none": Case(IMAGE, (nn.ReLU(), nn.Identity()), quantizers=BOTH),
         "relu_relu6": Case(IMAGE, (nn.ReLU(), nn.ReLU6()), quantizers=BOTH),
         "relu6_hardtanh": Case(IMAGE, (nn.ReLU6(), nn.Hardtanh()), quantizers=BOTH),
-        "hardtanh_positive_none": Case(IMAGE, (nn.Hardtanh(0.0, 0.25), nn.Identity()), quantizers=BOTH),
+        "hardtanh_positive_none": Case(
+            IMAGE, (nn.Hardtanh(0.0, 0.25), nn.Identity()), quantizers=BOTH
+        ),
     },
 )
 op_suite("cat_sums", CatSums, cases={"": Case(((1, 4, 8, 8), (1, 4, 8, 8)))})

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""conv2d: kernels, strides, padding, dilation, groups, bias, batch, and the activations that fuse with it."""
+"""conv2d: kernels, strides, padding, dilation, groups, bias, batch, and the activations that fuse
+with it."""
+
 from torch import nn
 
 from ..tester.suite import Case, op_suite
@@ -24,7 +26,9 @@ op_suite(
         "5x5_stride2": conv(3, 4, 5, stride=2, padding=2),
         "3x3_stride3": conv(3, 4, 3, stride=3),
         "stride_leaves_rest": conv(3, 4, 2, stride=3, size=13),
-        "rectangular": conv(2, 4, (3, 5), stride=(2, 1), padding=(1, 2), channels=2, size=10, width=14),
+        "rectangular": conv(
+            2, 4, (3, 5), stride=(2, 1), padding=(1, 2), channels=2, size=10, width=14
+        ),
         "same_padding": conv(3, 4, 3, padding="same"),
         "same_padding_even": conv(3, 4, 4, padding="same"),
         "dilated": conv(3, 4, 3, dilation=2, padding=2),
@@ -49,14 +53,20 @@ class ConvActivation(nn.Sequential):
     """A convolution and an activation that its rescaling can take over."""
 
     def __init__(self, activation, groups=1):
-        super().__init__(nn.Conv2d(4, 8 if groups == 1 else 4, 3, padding=1, groups=groups), activation)
+        super().__init__(
+            nn.Conv2d(4, 8 if groups == 1 else 4, 3, padding=1, groups=groups), activation
+        )
 
 
 class ConvChain(nn.Sequential):
     """Convolutions without activations, so that each takes the parameters of the one before."""
 
     def __init__(self):
-        super().__init__(nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 8, 3, groups=8, padding=1), nn.Conv2d(8, 4, 1))
+        super().__init__(
+            nn.Conv2d(3, 8, 3, padding=1),
+            nn.Conv2d(8, 8, 3, groups=8, padding=1),
+            nn.Conv2d(8, 4, 1),
+        )
 
 
 IMAGE = ((1, 4, 10, 10),)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """leaky_relu: a TABLE when quantised, whose slope is an attribute of the operator."""
+
 from torch import nn
 
 from ..tester.suite import Case, op_suite

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """linear: any rank of input, with and without bias, with the activations that fuse with it."""
+
 from torch import nn
 
 from ..tester.suite import Case, op_suite

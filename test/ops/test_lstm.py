@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """lstm: a composite with three outputs, unrolled over the time steps. Float only."""
+
 import torch
 from torch import nn
 
@@ -57,7 +58,9 @@ op_suite(
         "layers2": float_case(((1, 5, 6),), 6, 8, 2, batch_first=True),
         "layers3_no_bias": float_case(((1, 4, 6),), 6, 5, 3, bias=False, batch_first=True),
         "bidirectional": float_case(((1, 5, 6),), 6, 8, batch_first=True, bidirectional=True),
-        "bidirectional_layers2": float_case(((2, 4, 6),), 6, 8, 2, batch_first=True, bidirectional=True),
+        "bidirectional_layers2": float_case(
+            ((2, 4, 6),), 6, 8, 2, batch_first=True, bidirectional=True
+        ),
     },
 )
 op_suite(

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""relu, relu6, hardtanh: a CLAMP; alone, after an addition, with bounds that cut the quantised range."""
+"""relu, relu6, hardtanh: a CLAMP; alone, after an addition, with bounds that cut the quantised
+range."""
+
 import torch
 from torch import nn
 
@@ -30,7 +32,16 @@ class Functional(nn.Module):
         return self.function(x)
 
 
-op_suite("relu", nn.ReLU, cases={"": IMAGE, "rank1": Case(((50,),)), "rank2": Case(((3, 50),)), "rank3": Case(((2, 3, 20),))})
+op_suite(
+    "relu",
+    nn.ReLU,
+    cases={
+        "": IMAGE,
+        "rank1": Case(((50,),)),
+        "rank2": Case(((3, 50),)),
+        "rank3": Case(((2, 3, 20),)),
+    },
+)
 op_suite("relu6", nn.ReLU6, cases={"": IMAGE})
 op_suite(
     "hardtanh",
@@ -46,7 +57,10 @@ op_suite(
 op_suite(
     "activation_function",
     Functional,
-    cases={"relu": Case(((1, 4, 8, 8),), (torch.relu,)), "relu6": Case(((1, 4, 8, 8),), (nn.functional.relu6,))},
+    cases={
+        "relu": Case(((1, 4, 8, 8),), (torch.relu,)),
+        "relu6": Case(((1, 4, 8, 8),), (nn.functional.relu6,)),
+    },
 )
 PAIR = ((1, 4, 8, 8), (1, 4, 8, 8))
 op_suite(

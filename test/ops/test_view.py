@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""flatten, view, reshape: nothing but a change of shape, in whatever layout the producer left the data."""
+"""flatten, view, reshape: nothing but a change of shape, in whatever layout the producer left the
+data."""
+
 import torch
 from torch import nn
 
@@ -36,7 +38,7 @@ class Flatten(nn.Module):
 
 
 class ConvFlatten(nn.Module):
-    """A convolution's output flattened for a linear layer: the order of elements is that of NCHW."""
+    """A convolution's output flattened for a linear layer: its elements stay in NCHW order."""
 
     def __init__(self):
         super().__init__()
@@ -47,11 +49,32 @@ class ConvFlatten(nn.Module):
 
 
 IMAGE = ((1, 4, 6, 8),)
-op_suite("flatten", Flatten, cases={"": Case(IMAGE), "from1": Case(IMAGE, (1,)), "middle": Case(((2, 4, 6, 8),), (1, 2))})
+op_suite(
+    "flatten",
+    Flatten,
+    cases={"": Case(IMAGE), "from1": Case(IMAGE, (1,)), "middle": Case(((2, 4, 6, 8),), (1, 2))},
+)
 op_suite(
     "view",
     View,
-    cases={"": Case(IMAGE, (1, 192)), "minus_one": Case(IMAGE, (4, -1)), "same": Case(IMAGE, (1, 4, 6, 8)), "rank6": Case(IMAGE, (1, 2, 2, 3, 2, 8))},
+    cases={
+        "": Case(IMAGE, (1, 192)),
+        "minus_one": Case(IMAGE, (4, -1)),
+        "same": Case(IMAGE, (1, 4, 6, 8)),
+        "rank6": Case(IMAGE, (1, 2, 2, 3, 2, 8)),
+    },
 )
-op_suite("reshape", Reshape, cases={"": Case(IMAGE, (2, 96)), "minus_one": Case(IMAGE, (1, -1)), "expand_rank": Case(((24,),), (2, 3, 4))})
-op_suite("conv_flatten", ConvFlatten, cases={"": Case(((1, 3, 8, 7),), steps=2, quantizers=("arm", "xnnpack"))})
+op_suite(
+    "reshape",
+    Reshape,
+    cases={
+        "": Case(IMAGE, (2, 96)),
+        "minus_one": Case(IMAGE, (1, -1)),
+        "expand_rank": Case(((24,),), (2, 3, 4)),
+    },
+)
+op_suite(
+    "conv_flatten",
+    ConvFlatten,
+    cases={"": Case(((1, 3, 8, 7),), steps=2, quantizers=("arm", "xnnpack"))},
+)

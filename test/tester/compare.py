@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """How near two results are."""
+
 import dataclasses
 
 import numpy as np
 
 
 def relative_error(actual, expected):
-    """The largest difference, as a fraction of the largest expected magnitude (absolute if all are zero)."""
+    """The largest difference, as a fraction of the largest expected magnitude (absolute if all
+    are zero)."""
     actual, expected = np.asarray(actual, np.float64), np.asarray(expected, np.float64)
     if not expected.size:
         return 0.0
@@ -15,7 +17,8 @@ def relative_error(actual, expected):
 
 
 def sqnr_db(actual, expected):
-    """Signal over quantisation noise in dB, over all elements of all arrays given; infinite if equal."""
+    """Signal over quantisation noise in dB, over all elements of all arrays given; infinite if
+    equal."""
     signal = noise = 0.0
     for got, want in zip(actual, expected, strict=True):
         got, want = np.asarray(got, np.float64), np.asarray(want, np.float64)
@@ -28,7 +31,8 @@ def sqnr_db(actual, expected):
 
 @dataclasses.dataclass
 class Steps:
-    """Differences of output codes: `differing` of `total` codes, the largest by `worst` quantisation steps."""
+    """Differences of output codes: `differing` of `total` codes, the largest by `worst`
+    quantisation steps."""
 
     total: int = 0
     differing: int = 0
@@ -46,8 +50,12 @@ class Steps:
 
 def assert_same_bits(actual, expected, what):
     """Fails with the first differing element unless dtype, shape and every bit are equal."""
-    assert actual.dtype == expected.dtype, f"{what}: dtype {actual.dtype}, expected {expected.dtype}"
-    assert actual.shape == expected.shape, f"{what}: shape {actual.shape}, expected {expected.shape}"
+    assert (
+        actual.dtype == expected.dtype
+    ), f"{what}: dtype {actual.dtype}, expected {expected.dtype}"
+    assert (
+        actual.shape == expected.shape
+    ), f"{what}: shape {actual.shape}, expected {expected.shape}"
     unequal = np.argwhere(actual != expected)
     if len(unequal):
         where = tuple(int(index) for index in unequal[0])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line of the native tool."""
+
 import json
 import signal
 import subprocess
@@ -22,10 +23,13 @@ class ToolError(AssertionError):
 
 
 def invoke(*arguments, check=True, timeout=TIMEOUT_S):
-    """Runs the tool; returns the CompletedProcess (text). Raises ToolError on a bad exit code if `check`."""
+    """Runs the tool; returns the CompletedProcess (text). Raises ToolError on a bad exit code if
+    `check`."""
     binary = tosaic_binary()
     if not binary.exists():
-        raise AssertionError(f"{binary} does not exist: build it, or set TOSAIC to the tool to test")
+        raise AssertionError(
+            f"{binary} does not exist: build it, or set TOSAIC to the tool to test"
+        )
     arguments = [str(argument) for argument in arguments]
     result = subprocess.run([binary, *arguments], capture_output=True, text=True, timeout=timeout)
     if check and result.returncode:
@@ -39,7 +43,9 @@ def compile_program(program, target, output, *flags):
     try:
         return json.loads(result.stdout)
     except json.JSONDecodeError as error:
-        raise AssertionError(f"the report of --json is not JSON: {error}\n{result.stdout[:2000]}") from error
+        raise AssertionError(
+            f"the report of --json is not JSON: {error}\n{result.stdout[:2000]}"
+        ) from error
 
 
 def run_program(program, inputs, scratch):

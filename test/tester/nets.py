@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`net_suite` makes the tests of one reference network, for both quantisers."""
+
 import sys
 
 from ..common import FAMILIES, MIN_SQNR_DB, TARGETS
@@ -9,11 +10,21 @@ from .suite import mark, suffix
 QUANTIZERS = ("arm", "xnnpack")
 
 
-def net_suite(name, *, min_sqnr=MIN_SQNR_DB, steps=None, families=FAMILIES, quantizers=QUANTIZERS, kinds=("MI", "BI", "pte")):
-    """Defines test_NAME_tosa_MI, test_NAME_tosa_BI[_xnnpack] and test_NAME_u55_BI[_xnnpack] … in the calling module.
+def net_suite(
+    name,
+    *,
+    min_sqnr=MIN_SQNR_DB,
+    steps=None,
+    families=FAMILIES,
+    quantizers=QUANTIZERS,
+    kinds=("MI", "BI", "pte"),
+):
+    """Defines test_NAME_tosa_MI, test_NAME_tosa_BI[_xnnpack] and test_NAME_u55_BI[_xnnpack] … in
+    the calling module.
 
-    A quantised network must reach `min_sqnr` dB against its fake-quantised graph over all samples and, with `steps`, be
-    within as many quantisation steps of it. On the NPU it is one delegate."""
+    A quantised network must reach `min_sqnr` dB against its fake-quantised graph over all samples
+    and, with `steps`, be within as many quantisation steps of it. On the NPU it is one delegate.
+    """
     namespace = sys._getframe(1).f_globals
     if "MI" in kinds:
         namespace[f"test_{name}_tosa_MI"] = mark(float_test(name), "FP")
@@ -24,7 +35,9 @@ def net_suite(name, *, min_sqnr=MIN_SQNR_DB, steps=None, families=FAMILIES, quan
         if "pte" in kinds:
             for family in families:
                 test = ethosu_test(name, quantizer, TARGETS[family], min_sqnr, steps)
-                namespace[f"test_{name}_{family}_BI{suffix(quantizer)}"] = mark(test, "INT", family.upper())
+                namespace[f"test_{name}_{family}_BI{suffix(quantizer)}"] = mark(
+                    test, "INT", family.upper()
+                )
 
 
 def float_test(name):

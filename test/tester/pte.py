@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a .pte in Python: ExecuTorch's reader, PyTorch's kernels, tosa_reference_model where a delegate stands.
+"""Runs a .pte in Python: ExecuTorch's reader, PyTorch's kernels, tosa_reference_model where a
+delegate stands.
 
-It keeps the planned memory as the runtime would, in arenas with the file's offsets, so that a wrong memory plan gives
-wrong numbers here as it does on the device.
+It keeps the planned memory as the runtime would, in arenas with the file's offsets, so that a
+wrong memory plan gives wrong numbers here as it does on the device.
 """
+
 import numpy as np
 import torch
 
@@ -12,7 +14,8 @@ from .oracles import reference_model
 
 
 class Pte:
-    """A program read by ExecuTorch's deserialiser. `delegates`: backend ids in order; `operators`: kernels by name."""
+    """A program read by ExecuTorch's deserialiser. `delegates`: backend ids in order;
+    `operators`: kernels by name."""
 
     def __init__(self, data):
         from executorch.exir._serialize._program import deserialize_pte_binary
@@ -20,11 +23,13 @@ class Pte:
         self.program = deserialize_pte_binary(data).program
         self.plan = self.program.execution_plan[0]
         self.delegates = [delegate.id for delegate in self.plan.delegates]
-        self.operators = [f"{operator.name}.{operator.overload}" for operator in self.plan.operators]
+        self.operators = [
+            f"{operator.name}.{operator.overload}" for operator in self.plan.operators
+        ]
 
     def run(self, inputs, partitions):
-        """Executes the first method on a list of arrays; `partitions` are the .tosa files of the delegates in order.
-        Returns a list of arrays."""
+        """Executes the first method on a list of arrays; `partitions` are the .tosa files of the
+        delegates in order. Returns a list of arrays."""
         return Execution(self.program, self.plan, partitions).run(inputs)
 
 
@@ -33,7 +38,9 @@ class Execution:
 
     def __init__(self, program, plan, partitions):
         self.program, self.plan, self.partitions = program, plan, partitions
-        self.arenas = [torch.full((size,), 0xA5, dtype=torch.uint8) for size in plan.non_const_buffer_sizes]
+        self.arenas = [
+            torch.full((size,), 0xA5, dtype=torch.uint8) for size in plan.non_const_buffer_sizes
+        ]
         self.values = [None] * len(plan.values)
         for index in range(len(plan.values)):
             self.values[index] = self.make(index)
@@ -54,7 +61,9 @@ class Execution:
             return list(value.items)
         if kind in ("TensorList", "OptionalTensorList"):
             return [None if item < 0 else self.make(item) for item in value.items]
-        raise AssertionError(f"value {index} has the kind {kind}, which this interpreter does not know")
+        raise AssertionError(
+            f"value {index} has the kind {kind}, which this interpreter does not know"
+        )
 
     def make_tensor(self, tensor):
         dtype = torch_dtype(tensor.scalar_type)
@@ -64,7 +73,9 @@ class Execution:
             place = tensor.allocation_info
             start = place.memory_offset_low + (place.memory_offset_high << 32)
             storage = self.arenas[place.memory_id][start : start + size]
-            assert storage.numel() == size, f"a tensor of {size} bytes at {start} leaves arena {place.memory_id}"
+            assert (
+                storage.numel() == size
+            ), f"a tensor of {size} bytes at {start} leaves arena {place.memory_id}"
         elif tensor.data_buffer_idx > 0:
             data = self.program.constant_buffer[tensor.data_buffer_idx].storage
             storage = torch.tensor(bytearray(data[:size]), dtype=torch.uint8)
@@ -75,12 +86,18 @@ class Execution:
         for axis in reversed(list(tensor.dim_order)):
             strides[axis] = step
             step *= tensor.sizes[axis]
-        return storage.view(dtype).as_strided(tuple(tensor.sizes), strides) if count else torch.empty(tensor.sizes)
+        return (
+            storage.view(dtype).as_strided(tuple(tensor.sizes), strides)
+            if count
+            else torch.empty(tensor.sizes)
+        )
 
     def run(self, inputs):
         for index, array in zip(self.plan.inputs, inputs, strict=True):
             bound = self.values[index]
-            assert bound.shape == array.shape, f"the program's input is {tuple(bound.shape)}, given {array.shape}"
+            assert (
+                bound.shape == array.shape
+            ), f"the program's input is {tuple(bound.shape)}, given {array.shape}"
             bound.copy_(torch.from_numpy(np.ascontiguousarray(array)))
         for chain in self.plan.chains:
             for instruction in chain.instructions:
@@ -97,7 +114,8 @@ class Execution:
         return [self.values[index].clone().numpy() for index in self.plan.outputs]
 
     def call_kernel(self, operator, arguments):
-        """Kernels are out-variants: the schema's arguments, among them the outputs, then the value returned."""
+        """Kernels are out-variants: the schema's arguments, among them the outputs, then the
+        value returned."""
         namespace, name = operator.name.split("::")
         packet = getattr(getattr(torch.ops, namespace), name)
         overloads = packet.overloads()
@@ -105,36 +123,47 @@ class Execution:
             overload = getattr(packet, operator.overload)
             bind_and_call(overload, [self.values[index] for index in arguments])
             return
-        # PyTorch knows the functional form only: call it and copy the result to where the program wants it.
+        # PyTorch knows the functional form only: its result is copied to the program's output.
         overload = getattr(packet, "default" if "default" in overloads else overloads[0])
         output = self.values[arguments[-1]]
         output.copy_(bind_and_call(overload, [self.values[index] for index in arguments[:-2]]))
 
     def call_delegate(self, partition, arguments):
         file = TosaFile(partition)
-        assert len(arguments) == len(file.inputs) + len(file.outputs), f"{partition}: called with {len(arguments)} values"
+        assert len(arguments) == len(file.inputs) + len(
+            file.outputs
+        ), f"{partition}: called with {len(arguments)} values"
         tensors = [self.values[index] for index in arguments]
         given = {value.name: tensor.numpy() for value, tensor in zip(file.inputs, tensors)}
         results = reference_model(partition, given)
         for value, tensor in zip(file.outputs, tensors[len(file.inputs) :], strict=True):
-            assert tuple(tensor.shape) == value.shape, f"{partition}: output {value}, program has {tuple(tensor.shape)}"
+            assert (
+                tuple(tensor.shape) == value.shape
+            ), f"{partition}: output {value}, program has {tuple(tensor.shape)}"
             tensor.copy_(torch.from_numpy(results[value.name]))
 
 
 def torch_dtype(scalar_type):
     """The torch dtype of a c10 scalar type number or enum."""
     numbers = (
-        torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64,
+        torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
+        torch.float16, torch.float32,
+        torch.float64,
         None, None, None, torch.bool,
     )  # fmt: skip
     return numbers[int(scalar_type)]
 
 
 def bind_and_call(overload, values):
-    """Calls an operator with values in schema order, as positional or keyword arguments as the schema asks."""
+    """Calls an operator with values in schema order, as positional or keyword arguments as the
+    schema asks."""
     positional, keywords = [], {}
     for argument, value in zip(overload._schema.arguments, values):
-        if isinstance(value, int) and str(argument.real_type) in ("int", "Optional[int]") and argument.name.endswith("dtype"):
+        if (
+            isinstance(value, int)
+            and str(argument.real_type) in ("int", "Optional[int]")
+            and argument.name.endswith("dtype")
+        ):
             value = torch_dtype(value)
         if argument.kwarg_only:
             keywords[argument.name] = value

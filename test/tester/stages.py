@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a module to the files that the compiler reads, with the results it must reach; made once per process."""
+"""From a module to the files that the compiler reads, with the results it must reach; made once
+per process."""
+
 import dataclasses
 import pathlib
 from typing import Callable
@@ -27,11 +29,15 @@ class QuantParams:
         """The codes of a float array, by PyTorch's own operator."""
         operator = torch.ops.quantized_decomposed.quantize_per_tensor.default
         tensor = torch.from_numpy(np.ascontiguousarray(values))
-        return operator(tensor, self.scale, self.zero_point, self.low, self.high, self.dtype).numpy()
+        return operator(
+            tensor, self.scale, self.zero_point, self.low, self.high, self.dtype
+        ).numpy()
 
     def values(self, codes):
         """The float32 values of an array of codes."""
-        return ((codes.astype(np.int64) - self.zero_point) * np.float64(self.scale)).astype(np.float32)
+        return ((codes.astype(np.int64) - self.zero_point) * np.float64(self.scale)).astype(
+            np.float32
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,8 +64,9 @@ def net(name):
 class Program:
     """An exported program on disk and what it must compute.
 
-    `inputs` and `outputs` hold one list of arrays per sample, in the order of the program's signature; the quantisation
-    of an input (output) is None where it is not quantised (dequantised) at the border."""
+    `inputs` and `outputs` hold one list of arrays per sample, in the order of the program's
+    signature; the quantisation of an input (output) is None where it is not quantised
+    (dequantised) at the border."""
 
     path: pathlib.Path
     input_names: list
@@ -69,7 +76,8 @@ class Program:
     outputs: list
 
     def feed(self, sample, values, names):
-        """The arrays of one sample for the inputs of a .tosa file, by name, as codes where the file has integers.
+        """The arrays of one sample for the inputs of a .tosa file, by name, as codes where the
+        file has integers.
 
         `names` are the file's names for the program's inputs, in the program's order."""
         arrays = {}
@@ -77,7 +85,9 @@ class Program:
             index = names.index(value.name)
             array = self.inputs[sample][index]
             if value.dtype != "FP32" and array.dtype == np.float32:
-                assert self.input_quant[index], f"input {value.name} is {value.dtype}, but the program does not quantise it"
+                assert self.input_quant[
+                    index
+                ], f"input {value.name} is {value.dtype}, but the program does not quantise it"
                 array = self.input_quant[index].codes(array)
             arrays[value.name] = array
         return arrays
@@ -87,7 +97,10 @@ def flat_outputs(module, inputs):
     """The outputs of one call as a list of arrays."""
     with torch.no_grad():
         result = module(*inputs)
-    return [tensor.detach().numpy() for tensor in (result if isinstance(result, (tuple, list)) else (result,))]
+    return [
+        tensor.detach().numpy()
+        for tensor in (result if isinstance(result, (tuple, list)) else (result,))
+    ]
 
 
 def border_params(node):
@@ -98,13 +111,20 @@ def border_params(node):
 
 
 def signature(program):
-    """Names and quantisation of the inputs and quantisation of the outputs of an exported program."""
+    """Input names, and quantisation of the inputs and outputs, of an exported program."""
     nodes = {node.name: node for node in program.graph.nodes}
-    names = [spec.arg.name for spec in program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"]
-    input_quant = [
-        next((params for user in nodes[name].users if (params := border_params(user))), None) for name in names
+    names = [
+        spec.arg.name
+        for spec in program.graph_signature.input_specs
+        if spec.kind.name == "USER_INPUT"
     ]
-    output_quant = [border_params(nodes[spec.arg.name]) for spec in program.graph_signature.output_specs]
+    input_quant = [
+        next((params for user in nodes[name].users if (params := border_params(user))), None)
+        for name in names
+    ]
+    output_quant = [
+        border_params(nodes[spec.arg.name]) for spec in program.graph_signature.output_specs
+    ]
     return names, input_quant, output_quant
 
 
@@ -134,7 +154,9 @@ class Workspace:
         if quantizer:
             from ..models.quantize import quantize  # imports executorch, which takes seconds
 
-            module = quantize(exported, sample_inputs(source.shapes, SAMPLES, CALIBRATION_SEED), quantizer)
+            module = quantize(
+                exported, sample_inputs(source.shapes, SAMPLES, CALIBRATION_SEED), quantizer
+            )
             exported = torch.export.export(module, example)
         path = self.scratch(source.key) / f"{quantizer or 'float'}.pt2"
         torch.export.save(exported, path)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`op_suite` makes the tests of one operator: a row of cases times the kinds of test that apply."""
+
 import dataclasses
 import functools
 import sys
@@ -18,8 +19,9 @@ DEFAULT_KINDS = ("MI", "BI", *FAMILIES)
 class Case:
     """One instance of a module.
 
-    `shapes`: of its float inputs. `args`, `options`: for the factory. `kinds`: those of KINDS that apply. `steps`: by how
-    many quantisation steps the result may differ from PyTorch's quantised graph. `quantizers`: "arm" and "xnnpack".
+    `shapes`: of its float inputs. `args`, `options`: for the factory. `kinds`: those of KINDS
+    that apply. `steps`: by how many quantisation steps the result may differ from PyTorch's
+    quantised graph. `quantizers`: "arm" and "xnnpack".
     """
 
     shapes: tuple
@@ -32,7 +34,9 @@ class Case:
 
     def without(self, *kinds):
         """The same case without some kinds, such as a limit of Ethos-U55 that it exceeds."""
-        return dataclasses.replace(self, kinds=tuple(kind for kind in self.kinds if kind not in kinds))
+        return dataclasses.replace(
+            self, kinds=tuple(kind for kind in self.kinds if kind not in kinds)
+        )
 
 
 def op_suite(name: str, factory: Callable, cases: dict):
@@ -40,15 +44,18 @@ def op_suite(name: str, factory: Callable, cases: dict):
 
         op_suite("max_pool2d", nn.MaxPool2d, cases={"": Case(((1, 4, 8, 8),), (2,)), "stride1": …})
 
-    gives test_max_pool2d_tosa_MI (float: TOSA FP against eager PyTorch), _tosa_BI (quantised: bit-exact with
-    tosa_reference_model and within `steps` of PyTorch's quantised graph), _u55_BI, _u65_BI, _u85_BI (through Vela),
-    and test_max_pool2d_stride1_… likewise. Quantisers other than Arm's add their name: _tosa_BI_xnnpack.
+    gives test_max_pool2d_tosa_MI (float: TOSA FP against eager PyTorch), _tosa_BI (quantised:
+    bit-exact with tosa_reference_model and within `steps` of PyTorch's quantised graph), _u55_BI,
+    _u65_BI, _u85_BI (through Vela), and test_max_pool2d_stride1_… likewise. Quantisers other than
+    Arm's add their name: _tosa_BI_xnnpack.
     """
     namespace = sys._getframe(1).f_globals
     for label, case in cases.items():
         stem = f"{name}_{label}" if label else name
         module = namespace["__name__"].rpartition(".")[2].removeprefix("test_")
-        source = Source(f"{module}/{stem}", functools.partial(factory, *case.args, **case.options), case.shapes)
+        source = Source(
+            f"{module}/{stem}", functools.partial(factory, *case.args, **case.options), case.shapes
+        )
         for test_name, function in tests_of(stem, source, case):
             if test_name in namespace:
                 raise ValueError(f"two tests are called {test_name}")
@@ -62,7 +69,9 @@ def tests_of(stem, source, case):
             yield f"test_{stem}_tosa_MI", mark(float_test(source, case), "FP")
         elif kind == "BI":
             for quantizer in case.quantizers:
-                yield f"test_{stem}_tosa_BI{suffix(quantizer)}", mark(integer_test(source, case, quantizer), "INT")
+                yield f"test_{stem}_tosa_BI{suffix(quantizer)}", mark(
+                    integer_test(source, case, quantizer), "INT"
+                )
         elif kind in FAMILIES:
             for quantizer in case.quantizers:
                 test = ethosu_test(source, case, quantizer, TARGETS[kind])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a .tosa file says about itself."""
+
 import collections
 import dataclasses
 import pathlib
@@ -36,7 +37,8 @@ class Value:
 
 
 class TosaFile:
-    """The main block of a .tosa file of version 1.x: `version`, `inputs`, `outputs`, and `ops`, a Counter by name."""
+    """The main block of a .tosa file of version 1.x: `version`, `inputs`, `outputs`, and `ops`, a
+    Counter by name."""
 
     def __init__(self, path):
         data = pathlib.Path(path).read_bytes()
@@ -53,4 +55,6 @@ class TosaFile:
             tensors[tensor.Name()] = Value(tensor.Name().decode(), DTYPES[tensor.Type()], shape)
         self.inputs = [tensors[block.Inputs(index)] for index in range(block.InputsLength())]
         self.outputs = [tensors[block.Outputs(index)] for index in range(block.OutputsLength())]
-        self.ops = collections.Counter(OPS[block.Operators(index).Op()] for index in range(block.OperatorsLength()))
+        self.ops = collections.Counter(
+            OPS[block.Operators(index).Op()] for index in range(block.OperatorsLength())
+        )
