@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs .pte files in ExecuTorch's own runtime, with the stand-in for the NPU.
+
+    python -m test.standin.run_pte PATH/libtosaic_standin.so < cases.json
+
+On stdin is a JSON list of cases, on stdout one of results in the same order, so that one process, whose
+imports take seconds, serves many programs. A case:
+    {"pte": FILE, "standin_dir": DIR, "inputs": [NPZ, ...], "outputs": [NPZ, ...]}
+Each .npz of "inputs" holds the inputs of one inference in the program's order; its outputs are written
+to the .npz at the same place of "outputs" as out0, out1, .... A result is {"ok": true} or
+{"ok": false, "error": TEXT}.
+"""
+import ctypes
+import json
+import os
+import sys
+
+import numpy as np
+
+
+def load_runtime(plugin):
+    """Returns ExecuTorch's Runtime with the quantised kernels and the stand-in backend in it."""
+    import executorch.kernels.quantized  # noqa: F401  (registers the kernels)
+    from executorch.runtime import Runtime
+
+    ctypes.CDLL(plugin)
+    runtime = Runtime.get()
+    if "EthosUBackend" not in runtime.backend_registry.registered_backend_names:
+        raise RuntimeError(f"{plugin} registered no EthosUBackend")
+    return runtime
+
+
+def run_case(runtime, case):
+    """Runs one case; raises on any error."""
+    import torch
+
+    os.environ["TOSAIC_STANDIN_DIR"] = case.get("standin_dir", ".")
+    method = runtime.load_program(case["pte"]).load_method("forward")
+    if method is None:
+        raise RuntimeError("the program has no method forward")
+    for source, target in zip(case["inputs"], case["outputs"], strict=True):
+        with np.load(source) as arrays:
+            inputs = [torch.from_numpy(np.ascontiguousarray(arrays[name])) for name in arrays.files]
+        outputs = method.execute(inputs)
+        np.savez(target, **{f"out{i}": t.numpy() if isinstance(t, torch.Tensor) else np.asarray(t) for i, t in enumerate(outputs)})
+
+
+def main():
+    plugin = sys.argv[1]
+    cases = json.load(sys.stdin)
+    results_channel = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # libraries print to stdout
+    runtime = load_runtime(plugin)
+    results = []
+    for case in cases:
+        try:
+            run_case(runtime, case)
+            results.append({"ok": True})
+        except Exception as e:  # the next case shall run
+            results.append({"ok": False, "error": f"{type(e).__name__}: {e}"})
+    json.dump(results, results_channel)
+    results_channel.flush()
+
+
+if __name__ == "__main__":
+    main()
