@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker against programs that misbehave. Test.misc checks it against the real Vela.
+// The worker against programs that misbehave; vela_real_test.cpp has the real one.
 #include "ethosu/vela.h"
 
 #include <gtest/gtest.h>
