@@ -107,7 +107,13 @@ class Reader {
   Status copy(const flatbuffers::Vector<From>* from, std::vector<To>& to, std::string_view what) {
     if (from == nullptr) return bad("{} is missing", what);
     TOSAIC_CHECK_OK(spend(uint64_t{from->size()} * sizeof(From)));
-    to.assign(from->begin(), from->end());
+    to.clear();
+    // The verifier does not check that elements of 8 bytes are aligned, so none is read in place.
+    for (uint32_t i = 0; i < from->size(); i++) {
+      From element;
+      std::memcpy(&element, from->Data() + i * sizeof(From), sizeof(From));
+      to.push_back(static_cast<To>(flatbuffers::EndianScalar(element)));
+    }
     return ok();
   }
 
