@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles TOSA with Vela's Python binding. Run by tosaic; vela_binding.cpp is the other side.
 
-A message, in both directions, is: u32 length of a JSON object, the object, and the blobs whose lengths
-its list "blobs" holds (little endian). On stdin and stdout go: our hello, a request, our result.
+A message, in both directions, is: u32 length of a JSON object, the object, and the blobs whose
+lengths its list "blobs" holds (little endian). On stdin and stdout go: our hello, a request, our
+result.
 """
 import os
 import sys
@@ -46,12 +47,23 @@ def installed_version(site):
 
 
 def tensor(t):
-    return {"region": t.region, "address": t.address, "size": t.size, "element_size": t.element_size, "shape": list(t.shape)}
+    return {
+        "region": t.region,
+        "address": t.address,
+        "size": t.size,
+        "element_size": t.element_size,
+        "shape": list(t.shape),
+    }
 
 
 def memory(m):
     accesses = [[k, a.bytesRead, a.bytesWritten, a.accessCycles] for k, a in m.accesses.items()]
-    return {"name": m.memoryName, "peak": m.peakUsage, "cycles": getattr(m, "totalAccessCycles", 0), "accesses": accesses}
+    return {
+        "name": m.memoryName,
+        "peak": m.peakUsage,
+        "cycles": getattr(m, "totalAccessCycles", 0),  # Vela 4 has none
+        "accesses": accesses,
+    }
 
 
 def performance(p):
@@ -92,10 +104,13 @@ def main():
     here = os.path.dirname(os.path.abspath(regor.__file__))
     ini = os.path.join(here, "config_files", "Arm", "vela.ini")
     send({"version": installed_version(os.path.dirname(here)), "ini": ini})
-    request = json.loads(receive(struct.unpack("<I", receive(4))[0]).decode("utf-8", "replace"))
+    head_bytes = struct.unpack("<I", receive(4))[0]
+    request = json.loads(receive(head_bytes).decode("utf-8", "replace"))
     tosa = receive(request["blobs"][0])
     try:
-        model = regor.compile(request["architecture"], tosa, "TOSA", request["system"], options=request["options"])
+        model = regor.compile(
+            request["architecture"], tosa, "TOSA", request["system"], options=request["options"]
+        )
     except MemoryError:
         finish({"memory": True})
     except Exception as e:

@@ -3,11 +3,11 @@
 
     python -m test.standin.run_pte PATH/libtosaic_standin.so < cases.json
 
-On stdin is a JSON list of cases, on stdout one of results in the same order, so that one process, whose
-imports take seconds, serves many programs. A case:
+On stdin is a JSON list of cases, on stdout one of results in the same order, so that one process,
+whose imports take seconds, serves many programs. A case:
     {"pte": FILE, "standin_dir": DIR, "inputs": [NPZ, ...], "outputs": [NPZ, ...]}
-Each .npz of "inputs" holds the inputs of one inference in the program's order; its outputs are written
-to the .npz at the same place of "outputs" as out0, out1, .... A result is {"ok": true} or
+Each .npz of "inputs" holds the inputs of one inference in the program's order; its outputs are
+written to the .npz at the same place of "outputs" as out0, out1, .... A result is {"ok": true} or
 {"ok": false, "error": TEXT}.
 """
 import ctypes
@@ -41,8 +41,8 @@ def run_case(runtime, case):
     for source, target in zip(case["inputs"], case["outputs"], strict=True):
         with np.load(source) as arrays:
             inputs = [torch.from_numpy(np.ascontiguousarray(arrays[name])) for name in arrays.files]
-        outputs = method.execute(inputs)
-        np.savez(target, **{f"out{i}": t.numpy() if isinstance(t, torch.Tensor) else np.asarray(t) for i, t in enumerate(outputs)})
+        outputs = [np.asarray(value) for value in method.execute(inputs)]
+        np.savez(target, **{f"out{i}": value for i, value in enumerate(outputs)})
 
 
 def main():
