@@ -12,7 +12,8 @@ namespace tosaic {
 // ATen graphs.
 Status run_remove_no_ops(Graph& graph, PassContext& context);
 Status run_fold_batch_norm(Graph& graph, PassContext& context);
-Status run_fold_qdq(Graph& graph, PassContext& context);  // quant/fold_qdq.cpp
+Status run_fold_qdq(Graph& graph, PassContext& context);     // quant/fold_qdq.cpp
+Status run_quantise_io(Graph& graph, PassContext& context);  // quant/quantise_io.cpp
 
 // TOSA graphs.
 Status run_choose_layout(Graph& graph, PassContext& context);
@@ -31,6 +32,9 @@ inline constexpr Pass kFoldQdq{
     .name = "fold_qdq", .run = run_fold_qdq, .needs = Property::kFunctional,
     .gives = Property::kQdqFolded,
     .doc = "turns dequantize -> operator -> quantize into operators on quantised values"};
+inline constexpr Pass kQuantiseIo{
+    .name = "quantise_io", .run = run_quantise_io, .needs = Property::kQdqFolded,
+    .doc = "makes inputs and outputs of the program the integers next to its borders"};
 inline constexpr Pass kChooseLayout{
     .name = "choose_layout", .run = run_choose_layout, .needs = Property::kTosa,
     .gives = Property::kLayoutChosen,
@@ -49,8 +53,8 @@ inline constexpr Pass kRemoveDeadNodes{
     .doc = "erases nodes whose results nobody uses"};
 
 inline constexpr const Pass* kAllPasses[] = {
-    &kRemoveNoOps, &kFoldBatchNorm, &kFoldQdq,        &kChooseLayout,
-    &kCanonicalise, &kFoldRescale,  &kShareConstants, &kRemoveDeadNodes,
+    &kRemoveNoOps,  &kFoldBatchNorm, &kFoldQdq,        &kQuantiseIo,      &kChooseLayout,
+    &kCanonicalise, &kFoldRescale,   &kShareConstants, &kRemoveDeadNodes,
 };
 inline std::span<const Pass* const> all_passes() { return kAllPasses; }
 
