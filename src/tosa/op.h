@@ -78,6 +78,14 @@ struct InferCall {
   }
 };
 
+/// What an operation does with the axes of its data when all of them are permuted alike.
+enum class AxisRule : uint8_t {
+  kFixed,            ///< each axis has its own meaning (convolutions), or the rank changes
+  kElementwise,      ///< axes have no meaning; sizes of 1 broadcast
+  kAxisAttr,         ///< only the axis that the attribute `axis` names has one; all operands are data
+  kPerAxisOperands,  ///< the shape operands have as many entries per axis as there are (one or two)
+};
+
 /// A TOSA operation: signatures, shape inference, verification, scalar reference.
 struct OpSpec {
   uint16_t number = 0;  ///< of the operator enumeration in 1.0; also its union type
@@ -85,6 +93,8 @@ struct OpSpec {
   ArgList results{};
   std::span<const Signature> signatures{};
   FieldList attrs{};  ///< fields_of<…Attrs>()
+  AxisRule axis_rule = AxisRule::kFixed;
+  uint8_t num_data = 1;  ///< how many operands, from the first on, have the axes (not of kAxisAttr)
   /// Features that the node's attributes need beyond its signature; nullptr: none ever.
   Feature (*needs)(const Node& node) = nullptr;
   /// Result types, and every ERROR_IF rule of the operation that concerns its operands.

@@ -34,6 +34,7 @@ TOSAIC_TOSA_OP(abs) = {
     .results = kOutput,
     .signatures = kI32OrFloatSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
     .infer = infer_same,
     .reference = reference,
 };

@@ -34,6 +34,8 @@ TOSAIC_TOSA_OP(add) = {
     .results = kOutput,
     .signatures = kSumSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .num_data = 2,
     .infer = infer_broadcast,
     .reference = [](RefCall& call) { return compute(call, [](auto a, auto b) { return a + b; }); },
 };
@@ -44,6 +46,8 @@ TOSAIC_TOSA_OP(sub) = {
     .results = kOutput,
     .signatures = kSumSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .num_data = 2,
     .infer = infer_broadcast,
     .reference = [](RefCall& call) { return compute(call, [](auto a, auto b) { return a - b; }); },
 };

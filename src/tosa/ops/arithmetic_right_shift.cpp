@@ -50,6 +50,8 @@ TOSAIC_TOSA_OP(arithmetic_right_shift) = {
     .results = kOutput,
     .signatures = kSignatures,
     .attrs = fields_of<ArithmeticRightShiftAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .num_data = 2,
     .infer = infer_broadcast,
     .reference = reference,
 };

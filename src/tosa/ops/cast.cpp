@@ -138,6 +138,7 @@ TOSAIC_TOSA_OP(cast) = {
     .results = {{"output", 1}},
     .signatures = kSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
     .infer = infer,
     .reference = reference,
 };

@@ -63,6 +63,7 @@ TOSAIC_TOSA_OP(clamp) = {
     .results = kOutput,
     .signatures = kSignatures,
     .attrs = fields_of<ClampAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
     .infer = infer,
     .reference = reference,
 };

@@ -22,6 +22,8 @@ TOSAIC_TOSA_OP(equal) = {
     .results = kBoolOutput,
     .signatures = kI32OrFloatSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .num_data = 2,
     .infer = infer_broadcast,
     .reference = [](RefCall& call) { return compute(call, [](auto a, auto b) { return a == b; }); },
 };
@@ -32,6 +34,8 @@ TOSAIC_TOSA_OP(greater) = {
     .results = kBoolOutput,
     .signatures = kI32OrFloatSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .num_data = 2,
     .infer = infer_broadcast,
     .reference = [](RefCall& call) { return compute(call, [](auto a, auto b) { return a > b; }); },
 };
@@ -42,6 +46,8 @@ TOSAIC_TOSA_OP(greater_equal) = {
     .results = kBoolOutput,
     .signatures = kI32OrFloatSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .num_data = 2,
     .infer = infer_broadcast,
     .reference = [](RefCall& call) { return compute(call, [](auto a, auto b) { return a >= b; }); },
 };

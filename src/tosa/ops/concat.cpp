@@ -59,6 +59,7 @@ TOSAIC_TOSA_OP(concat) = {
     .results = kOutput,
     .signatures = kSignatures,
     .attrs = fields_of<AxisAttrs>(),
+    .axis_rule = AxisRule::kAxisAttr,
     .infer = infer,
     .reference = reference,
 };

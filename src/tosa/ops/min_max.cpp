@@ -25,6 +25,8 @@ TOSAIC_TOSA_OP(maximum) = {
     .results = kOutput,
     .signatures = kI32OrFloatSignatures,
     .attrs = fields_of<NanModeAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .num_data = 2,
     .infer = infer_broadcast,
     .reference =
         [](RefCall& call) {
@@ -38,6 +40,8 @@ TOSAIC_TOSA_OP(minimum) = {
     .results = kOutput,
     .signatures = kI32OrFloatSignatures,
     .attrs = fields_of<NanModeAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .num_data = 2,
     .infer = infer_broadcast,
     .reference =
         [](RefCall& call) {

@@ -57,6 +57,8 @@ TOSAIC_TOSA_OP(mul) = {
     .results = {{"output", 1}},
     .signatures = kSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .num_data = 2,
     .infer = infer,
     .reference = reference,
 };

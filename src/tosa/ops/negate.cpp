@@ -48,6 +48,7 @@ TOSAIC_TOSA_OP(negate) = {
     .results = kOutput,
     .signatures = kNumberSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
     .infer = infer,
     .reference = reference,
 };

@@ -62,6 +62,7 @@ TOSAIC_TOSA_OP(pad) = {
     .results = kOutput,
     .signatures = kDataSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kPerAxisOperands,
     .infer = infer,
     .reference = reference,
 };

@@ -41,6 +41,7 @@ TOSAIC_TOSA_OP(reduce_max) = {
     .results = kOutput,
     .signatures = kNumberSignatures,
     .attrs = fields_of<AxisNanAttrs>(),
+    .axis_rule = AxisRule::kAxisAttr,
     .infer = infer,
     .reference =
         [](RefCall& call) {
@@ -56,6 +57,7 @@ TOSAIC_TOSA_OP(reduce_min) = {
     .results = kOutput,
     .signatures = kNumberSignatures,
     .attrs = fields_of<AxisNanAttrs>(),
+    .axis_rule = AxisRule::kAxisAttr,
     .infer = infer,
     .reference =
         [](RefCall& call) {

@@ -69,6 +69,7 @@ TOSAIC_TOSA_OP(reduce_sum) = {
     .results = kOutput,
     .signatures = kSignatures,
     .attrs = fields_of<AxisAttrs>(),
+    .axis_rule = AxisRule::kAxisAttr,
     .infer = [](InferCall& call) { return infer_reduce(call, call.get<AxisAttrs>().axis); },
     .reference = reference,
 };

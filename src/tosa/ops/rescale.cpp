@@ -187,6 +187,7 @@ TOSAIC_TOSA_OP(rescale) = {
     .results = {{"output", 1}},
     .signatures = kSignatures,
     .attrs = fields_of<RescaleAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
     .needs = needs,
     .infer = infer,
     .reference = reference,

@@ -70,6 +70,7 @@ TOSAIC_TOSA_OP(identity) = {
     .results = kOutput,
     .signatures = kIdentitySignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
     .infer = infer_same,
     .reference = reference,
 };

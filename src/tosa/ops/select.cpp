@@ -51,6 +51,8 @@ TOSAIC_TOSA_OP(select) = {
     .results = kOutput,
     .signatures = kSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .num_data = 3,
     .infer = infer_broadcast,
     .reference = reference,
 };

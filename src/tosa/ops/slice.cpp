@@ -55,6 +55,7 @@ TOSAIC_TOSA_OP(slice) = {
     .results = kOutput,
     .signatures = kDataSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kPerAxisOperands,
     .infer = infer,
     .reference = reference,
 };

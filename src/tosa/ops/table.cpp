@@ -53,6 +53,7 @@ TOSAIC_TOSA_OP(table) = {
     .results = {{"output", 2}},
     .signatures = kSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
     .infer = infer,
     .reference = reference,
 };

@@ -51,6 +51,7 @@ TOSAIC_TOSA_OP(tile) = {
     .results = kOutput,
     .signatures = kDataSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kPerAxisOperands,
     .infer = infer,
     .reference = reference,
 };

@@ -26,6 +26,7 @@ TOSAIC_TOSA_OP(sigmoid) = {
     .results = kOutput,
     .signatures = kFloatSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
     .infer = infer_same,
     .reference =
         [](RefCall& call) {
@@ -39,6 +40,7 @@ TOSAIC_TOSA_OP(tanh) = {
     .results = kOutput,
     .signatures = kFloatSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
     .infer = infer_same,
     .reference = [](RefCall& call) { return compute(call, [](double x) { return std::tanh(x); }); },
 };
@@ -49,6 +51,7 @@ TOSAIC_TOSA_OP(exp) = {
     .results = kOutput,
     .signatures = kFloatSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
     .infer = infer_same,
     .reference = [](RefCall& call) { return compute(call, [](double x) { return std::exp(x); }); },
 };
@@ -59,6 +62,7 @@ TOSAIC_TOSA_OP(reciprocal) = {
     .results = kOutput,
     .signatures = kFloatSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
     .infer = infer_same,
     .reference = [](RefCall& call) { return compute(call, [](double x) { return 1 / x; }); },
 };
@@ -69,6 +73,7 @@ TOSAIC_TOSA_OP(rsqrt) = {
     .results = kOutput,
     .signatures = kFloatSignatures,
     .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
     .infer = infer_same,
     .reference =
         [](RefCall& call) { return compute(call, [](double x) { return 1 / std::sqrt(x); }); },
