@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "aten/pt2/json.h"
+#include "ir/graph.h"
+#include "support/expected.h"
+
+namespace tosaic::aten::pt2 {
+
+/// What an operator does with the memory of its first tensor.
+enum class Aliasing : uint8_t {
+  kFresh,     ///< its results have memory of their own
+  kCopy,      ///< its result is a copy of its first tensor: clone
+  kSame,      ///< its result is its first tensor: detach, alias, dropout in evaluation
+  kView,      ///< its results share, or may share, the memory of its first tensor
+};
+
+/// By the target without "torch.ops.", "aten.view.default". `train`: the value of an argument of
+/// that name.
+Aliasing aliasing_of(std::string_view target, bool train);
+
+/// Writes to its first tensor and returns it: "aten.add_.Tensor", "aten.__iand__.Scalar".
+bool is_in_place(std::string_view target);
+/// In-place, but only on sizes and strides: "aten.squeeze_.dim".
+bool writes_only_shape(std::string_view target);
+/// "aten.add.Tensor" for "aten.add_.Tensor".
+std::string functional_name(std::string_view target);
+
+/// Where a tensor comes from.
+enum class Origin : uint8_t { kNode, kInput, kParameter, kBuffer, kConstant };
+
+/// A tensor of the program as PyTorch sees it: what an in-place operator changes. Names that are the
+/// same tensor (x and x.detach()) share it.
+struct Tensor {
+  Value* value = nullptr;      ///< its present content; nullptr: stored data that nothing used yet
+  Origin origin = Origin::kNode;
+  int storage = 0;             ///< tensors with the same number share memory
+  std::string_view name;       ///< the first one
+  std::string_view stored;     ///< name in the archive's tensors
+  bool persistent = true;      ///< of a buffer
+};
+
+/// Index of the last node that uses each name; outputs count as a node after all others.
+class LastUses {
+ public:
+  LastUses(const JsonArray& nodes, const JsonArray& output_specs);
+  /// -1 when nothing uses it.
+  int of(std::string_view name) const;
+
+ private:
+  std::unordered_map<std::string_view, int> last_;
+};
+
+/// The tensors of a program by name, kept up to date through in-place operators.
+class TensorTable {
+ public:
+  /// A tensor with memory of its own / with that of `base`. False when the name is taken.
+  bool add(std::string_view name, Tensor tensor, const Tensor* base = nullptr);
+  /// Another name of a tensor.
+  bool add_name(std::string_view name, Tensor& tensor);
+  /// nullptr when there is none.
+  Tensor* find(std::string_view name);
+  void reserve(size_t count) { names_.reserve(count); }
+
+  /// Makes `value` the content of `tensor` after node `index`. Refused (E0304) for what lives longer
+  /// than a call (parameters and buffers), and when another tensor with the same memory is used
+  /// later: its content would have to change too.
+  Status write(Tensor& tensor, Value& value, int index, const LastUses& uses);
+
+ private:
+  struct Named {
+    std::string_view name;
+    Tensor* tensor = nullptr;
+  };
+  std::deque<Tensor> tensors_;
+  std::unordered_map<std::string_view, Tensor*> names_;
+  std::vector<std::vector<Named>> storages_;  // what shares each storage
+};
+
+/// Calls `visit(name)` for each tensor that an argument (a union of the schema) names.
+void for_each_tensor_name(const Json& argument, const std::function<void(std::string_view)>& visit);
+
+}  // namespace tosaic::aten::pt2
