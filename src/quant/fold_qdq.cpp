@@ -202,9 +202,9 @@ size_t Folding::version_of(Demands& demands, const TensorType& type) {
   const auto it = std::ranges::find_if(versions, [&](const TensorType& known) {
     return known.dtype == type.dtype && known.quant == type.quant;
   });
-  if (it == versions.end()) versions.push_back(type);
-  return static_cast<size_t>(it == versions.end() ? std::ssize(versions) - 1
-                                                  : it - versions.begin());
+  const auto version = static_cast<size_t>(it - versions.begin());
+  if (version == versions.size()) versions.push_back(type);
+  return version;
 }
 
 /// Remembers that an entry and those before it are needed as floats, which keeps the walk linear.

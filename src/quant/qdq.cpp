@@ -207,7 +207,10 @@ Status check_static_quantisation(const Node& node) {
   const auto contains = [&](std::string_view part) {
     return name.find(part) != std::string_view::npos;
   };
-  if (contains("choose_qparams")) return dynamic(node, "dynamic quantisation");
+  // The overloads whose scale is a tensor are the ones for parameters that the program computes.
+  if (contains("choose_qparams") || name.ends_with(".tensor")) {
+    return dynamic(node, "dynamic quantisation");
+  }
   if (contains("per_token")) return dynamic(node, "quantisation per token");
   if (contains("channel_group")) return dynamic(node, "quantisation per group");
   return ok();
