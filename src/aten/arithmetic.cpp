@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aten/arithmetic.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "numeric/quantize.h"
@@ -45,6 +46,24 @@ int64_t quantised_value(double real, const Quant& quant) {
                                      .qmin = static_cast<int32_t>(quant.qmin),
                                      .qmax = static_cast<int32_t>(quant.qmax)};
   return numeric::tensor_quantizer(params).quantize(static_cast<float>(real));
+}
+
+Value* fit_windows(Builder& b, Value* x, std::array<int64_t, 2> window,
+                   std::vector<int64_t>& stride, std::vector<int64_t>& pad) {
+  if (x->shape().rank() != 4) return x;
+  std::vector<int64_t> start(4, 0);
+  std::vector<int64_t> size(x->shape().begin(), x->shape().end());
+  for (size_t axis = 0; axis < 2; ++axis) {
+    int64_t& pad_after = pad[2 * axis + 1];
+    const int64_t span = size[1 + axis] + pad[2 * axis] + pad_after - window[axis];
+    if (span < 0) continue;  // the operation itself says what is wrong
+    const int64_t rest = span % stride[axis];
+    const int64_t from_pad = std::min(rest, pad_after);
+    pad_after -= from_pad;
+    size[1 + axis] -= rest - from_pad;
+    if (span < stride[axis]) stride[axis] = 1;
+  }
+  return b.slice(x, start, size);
 }
 
 DType accumulator_type(DType input) {

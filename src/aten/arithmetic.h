@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -21,6 +22,24 @@ Value* clamp_to_range(Builder& b, Value* x, const TensorType& type);
 
 /// The stored integer of a real value under per-tensor parameters, limited to [qmin, qmax].
 int64_t quantised_value(double real, const Quant& quant);
+
+/// TOSA wants windows that tile the padded input exactly; PyTorch drops what is left over. Takes it
+/// off the padding after (`pad`: top, bottom, left, right), and where that is too little off the
+/// input, by a SLICE. `x` is NHWC; `window` is the extent with dilation. A stride along an axis with
+/// one output position becomes 1.
+Value* fit_windows(Builder& b, Value* x, std::array<int64_t, 2> window,
+                   std::vector<int64_t>& stride, std::vector<int64_t>& pad);
+
+template <size_t N>
+std::array<int32_t, N> to_int32(const std::vector<int64_t>& v) {
+  std::array<int32_t, N> a{};
+  for (size_t i = 0; i < N; ++i) a[i] = static_cast<int32_t>(v[i]);
+  return a;
+}
+
+/// Permutations between PyTorch's layout and TOSA's.
+inline constexpr int64_t kToNhwc[] = {0, 2, 3, 1};
+inline constexpr int64_t kToNchw[] = {0, 3, 1, 2};
 
 // ---- Convolution-like operators (conv, linear) ------------------------------------------------
 

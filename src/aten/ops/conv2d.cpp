@@ -10,9 +10,6 @@
 namespace tosaic::aten {
 namespace {
 
-constexpr int64_t kToNhwc[] = {0, 2, 3, 1};
-constexpr int64_t kToNchw[] = {0, 3, 1, 2};
-
 struct Geometry {
   std::vector<int64_t> stride;
   std::vector<int64_t> dilation;
@@ -37,39 +34,13 @@ std::vector<int64_t> pad_of(const Call& n, const Shape& weight, const Geometry& 
   return pad;
 }
 
-/// TOSA wants windows that tile the padded input exactly; PyTorch drops the rest. Takes it off the
-/// padding after, and where that is too little off the input (a SLICE).
-Value* fit_input(Builder& b, Value* x, const Shape& weight, Geometry& g) {
-  std::vector<int64_t> start(4, 0);
-  std::vector<int64_t> size(x->shape().begin(), x->shape().end());
-  bool sliced = false;
-  for (int axis = 0; axis < 2; ++axis) {
-    const auto a = static_cast<size_t>(axis);
-    int64_t& pad_after = g.pad[2 * a + 1];
-    const int64_t window = g.dilation[a] * (weight[2 + axis] - 1) + 1;
-    const int64_t span = x->shape()[1 + axis] + g.pad[2 * a] + pad_after - window;
-    const int64_t rest = span < 0 ? 0 : span % g.stride[a];
-    const int64_t from_pad = std::min(rest, pad_after);
-    pad_after -= from_pad;
-    size[1 + a] -= rest - from_pad;
-    sliced = sliced || rest != from_pad;
-  }
-  if (!sliced) return x;
-  return b.slice(x, start, size);
-}
-
-template <size_t N>
-std::array<int32_t, N> narrow(const std::vector<int64_t>& v) {
-  std::array<int32_t, N> a{};
-  for (size_t i = 0; i < N; ++i) a[i] = static_cast<int32_t>(v[i]);
-  return a;
-}
-
 /// Accumulator of one convolution. `x` is NHWC, `w` OIHW.
 Value* convolve(Builder& b, Value* x, int64_t input_zp, Value* w, Value* bias, Geometry g,
                 bool depthwise) {
   const Shape ws = w->shape();
-  x = fit_input(b, x, ws, g);
+  const std::array<int64_t, 2> window = {g.dilation[0] * (ws[2] - 1) + 1,
+                                         g.dilation[1] * (ws[3] - 1) + 1};
+  x = fit_windows(b, x, window, g.stride, g.pad);
   Value* weight = nullptr;
   if (depthwise) {  // [C*M,1,KH,KW] -> [KH,KW,C,M]
     const int64_t c = g.groups;
@@ -78,9 +49,9 @@ Value* convolve(Builder& b, Value* x, int64_t input_zp, Value* w, Value* bias, G
   } else {
     weight = b.transpose(w, kToNhwc);
   }
-  const tosa::Conv2dAttrs attrs{.pad = narrow<4>(g.pad),
-                                .stride = narrow<2>(g.stride),
-                                .dilation = narrow<2>(g.dilation),
+  const tosa::Conv2dAttrs attrs{.pad = to_int32<4>(g.pad),
+                                .stride = to_int32<2>(g.stride),
+                                .dilation = to_int32<2>(g.dilation),
                                 .acc_type = accumulator_type(x->dtype())};
   Value* zx = b.zero_point(x->dtype(), input_zp);
   Value* zw = b.zero_point(weight->dtype(), 0);

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aten/arithmetic.h"
+
+// Where a program of PT2E goes from float to quantised values and back. quant/fold_qdq folds these
+// nodes into types; those that stay are borders, which ExecuTorch's quantised kernels compute.
+// requantise is Tosaic's own: a quantised value under other parameters.
+
+TOSAIC_ATEN_OP(quantize_per_tensor) = {
+    .schemas = schemas("quantized_decomposed::quantize_per_tensor(Tensor input, float scale, "
+                       "int zero_point, int quant_min, int quant_max, ScalarType dtype) -> Tensor"),
+    .doc = "Float to quantised with one scale and zero point: a border.",
+    .traits = Trait::kQuantize,
+    .cpu = "quantized_decomposed::quantize_per_tensor.out(Tensor input, float scale, "
+           "int zero_point, int quant_min, int quant_max, ScalarType dtype, *, Tensor(a!) out) -> "
+           "Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(quantize_per_tensor_tensor) = {
+    .schemas = schemas("quantized_decomposed::quantize_per_tensor.tensor(Tensor input, "
+                       "Tensor scale, Tensor zero_point, int quant_min, int quant_max, "
+                       "ScalarType dtype) -> Tensor"),
+    .doc = "quantize_per_tensor whose parameters are tensors.",
+    .traits = Trait::kQuantize,
+    .cpu = "quantized_decomposed::quantize_per_tensor.Tensor_out(Tensor input, Tensor scale, "
+           "Tensor zero_point, int quant_min, int quant_max, ScalarType dtype, *, "
+           "Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(quantize_per_channel) = {
+    .schemas = schemas("quantized_decomposed::quantize_per_channel(Tensor input, Tensor scales, "
+                       "Tensor zero_points, int axis, int quant_min, int quant_max, "
+                       "ScalarType dtype) -> Tensor"),
+    .doc = "Float to quantised with a scale and zero point per index of an axis: weights.",
+    .traits = Trait::kQuantize,
+    .cpu = "quantized_decomposed::quantize_per_channel.out(Tensor input, Tensor scales, "
+           "Tensor zero_points, int axis, int quant_min, int quant_max, ScalarType dtype, *, "
+           "Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(dequantize_per_tensor) = {
+    .schemas = schemas("quantized_decomposed::dequantize_per_tensor(Tensor input, float scale, "
+                       "int zero_point, int quant_min, int quant_max, ScalarType dtype, *, "
+                       "ScalarType? out_dtype=None) -> Tensor"),
+    .doc = "Quantised to float with one scale and zero point: a border.",
+    .traits = Trait::kDequantize,
+    .cpu = "quantized_decomposed::dequantize_per_tensor.out(Tensor input, float scale, "
+           "int zero_point, int quant_min, int quant_max, ScalarType dtype, *, "
+           "ScalarType? out_dtype=None, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(dequantize_per_tensor_tensor) = {
+    .schemas = schemas("quantized_decomposed::dequantize_per_tensor.tensor(Tensor input, "
+                       "Tensor scale, Tensor zero_point, int quant_min, int quant_max, "
+                       "ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"),
+    .doc = "dequantize_per_tensor whose parameters are tensors.",
+    .traits = Trait::kDequantize,
+    .cpu = "quantized_decomposed::dequantize_per_tensor.Tensor_out(Tensor input, Tensor scale, "
+           "Tensor zero_point, int quant_min, int quant_max, ScalarType dtype, *, "
+           "ScalarType? out_dtype=None, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(dequantize_per_channel) = {
+    .schemas = schemas("quantized_decomposed::dequantize_per_channel(Tensor input, Tensor scales, "
+                       "Tensor? zero_points, int axis, int quant_min, int quant_max, "
+                       "ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"),
+    .doc = "Quantised to float with a scale and zero point per index of an axis: weights, biases.",
+    .traits = Trait::kDequantize,
+    .cpu = "quantized_decomposed::dequantize_per_channel.out(Tensor input, Tensor scales, "
+           "Tensor? zero_points, int axis, int quant_min, int quant_max, ScalarType dtype, *, "
+           "ScalarType? out_dtype=None, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(requantize) = {
+    .schemas = schemas("tosaic::requantize(Tensor self) -> Tensor"),
+    .doc = "A quantised value under other parameters (dequantize, then quantize): RESCALE.",
+    .quant = {own(0), own(out(0))},
+    .lower = [](const Call& n, Builder& b) -> Lowered {
+      if (auto r = check_activation(n, n.in(0)->type(), "the input")) return *r;
+      if (auto r = check_activation(n, n.out(), "the output")) return *r;
+      return requantise(b, n.in(0), n.out());
+    },
+};
