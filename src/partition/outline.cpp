@@ -132,8 +132,11 @@ Graph& copy_part(Graph& from, const Part& part, std::string_view name) {
   return to;
 }
 
-/// Puts a call of `callee` in place of the part's nodes, before `before`.
-void replace_by_call(Graph& graph, const Part& part, const Graph& callee, Node* before) {
+/// Values that calls have replaced: parts collected before name the old ones.
+using Replaced = std::unordered_map<const Value*, Value*>;
+
+/// Puts a call of `callee` in place of the part's nodes, at the end.
+void replace_by_call(Graph& graph, const Part& part, const Graph& callee, Replaced& replaced) {
   std::vector<TensorType> results;
   for (Value* v : part.outputs) results.push_back(v->type());
   const NamedAttr attr{"callee", Attr::graph(callee.name())};
@@ -143,10 +146,10 @@ void replace_by_call(Graph& graph, const Part& part, const Graph& callee, Node* 
                              .segments = {},
                              .results = results,
                              .attrs = std::span(&attr, 1),
-                             .loc = part.nodes.front()->loc()},
-                            before);
+                             .loc = part.nodes.front()->loc()});
   for (size_t i = 0; i < part.outputs.size(); ++i) {
     call.result(static_cast<int>(i)).set_name(part.outputs[i]->name());
+    replaced[part.outputs[i]] = &call.result(static_cast<int>(i));
     graph.replace_all_uses(*part.outputs[i], call.result(static_cast<int>(i)));
   }
 }
@@ -188,11 +191,15 @@ void order_nodes(Graph& graph) {
 
 Status outline(Graph& graph, std::span<const Placement> placements) {
   graph.renumber();
-  const std::vector<Part> parts = collect(graph, placements);
+  std::vector<Part> parts = collect(graph, placements);
+  Replaced replaced;
   for (size_t i = 0; i < parts.size(); ++i) {
-    const Part& part = parts[i];
+    Part& part = parts[i];
+    for (Value*& v : part.inputs) {
+      if (const auto it = replaced.find(v); it != replaced.end()) v = it->second;
+    }
     Graph& callee = copy_part(graph, part, graph.module().intern(fmt::format("part{}", i)));
-    replace_by_call(graph, part, callee, nullptr);
+    replace_by_call(graph, part, callee, replaced);
     for (auto it = part.nodes.rbegin(); it != part.nodes.rend(); ++it) graph.erase(**it);
   }
   order_nodes(graph);
