@@ -7,6 +7,8 @@
 #include "ir/verify.h"
 #include "support/check.h"
 
+TOSAIC_USE_ATEN_OP(unknown);
+
 namespace tosaic::aten {
 
 namespace {
@@ -123,6 +125,12 @@ Status verify_node(const Node& node) {
 }  // namespace
 
 constinit const DialectHooks kAtenHooks{variant_name, num_variants, verify_node};
+
+std::string_view shown_name(const Node& node) {
+  const Attr* target = node.attr("target");
+  if (node.is(unknown) && target != nullptr) return target->as_string();
+  return node.full_name();
+}
 
 const Schema& schema(const OpDef& op, int variant) {
   return parsed_rows().at(&op).schemas[static_cast<size_t>(variant)];

@@ -142,6 +142,9 @@ struct Row {
 inline const Row& row(const OpDef& op) { return *static_cast<const Row*>(op.spec); }
 extern const DialectHooks kAtenHooks;
 
+/// The operator's name as the program wrote it, also of one that no row serves.
+std::string_view shown_name(const Node& node);
+
 inline bool is_aten(const Node& node) { return node.op().dialect == Dialect::kAten; }
 
 /// The parsed schema of an overload; parsed once per process.

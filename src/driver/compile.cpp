@@ -118,10 +118,7 @@ Status Compilation::place_nodes() {
   placements_ = place(main, options_.target);
   for (const Placement& p : placements_) {
     NodeReport n;
-    n.op = p.node->full_name();
-    if (const Attr* target = p.node->attr("target"); target != nullptr && n.op.starts_with("aten.unknown")) {
-      n.op = target->as_string();
-    }
+    n.op = aten::shown_name(*p.node);
     if (p.node->num_results() > 0) n.type = to_string(p.node->result().type());
     n.where = resolve(p.node->loc());
     n.device = !p.on_target ? "cpu" : for_npu() ? "npu" : "tosa";

@@ -17,6 +17,8 @@
 // nodes that depend on partitions before k, so there are no cycles, and no cut of the graph at its
 // CPU nodes gives fewer stages.
 
+TOSAIC_USE_ATEN_OP(unknown);
+
 namespace tosaic {
 namespace {
 
@@ -106,6 +108,9 @@ void renumber_partitions(std::vector<Placement>& placements, int num_stages) {
 std::optional<Reject> try_lower(const Node& node, const Target& target) {
   if (!aten::is_aten(node)) {
     return reject(Code::kRejectNoRow, "{} is no operator of PyTorch", node.full_name());
+  }
+  if (node.is(aten::unknown)) {
+    return reject(Code::kRejectNoRow, "{}: no operator row serves it", aten::shown_name(node));
   }
   for (const Value& v : node.results()) {
     if (!v.shape().is_static()) {

@@ -15,6 +15,12 @@ std::optional<Reject> refuse(const Node& node, const Target&) {
                 node.full_name());
 }
 
+Diagnostic no_kernel(const Node& node, std::string_view why) {
+  return error(Code::kNoCpuKernel, "{}: no ExecuTorch kernel computes it{}{}",
+               aten::shown_name(node), why.empty() ? "" : ": ", why)
+      .at(resolve(node.loc()));
+}
+
 /// Replaces a composite by the calls its row makes. The new nodes stand before `node`.
 Status expand(Node& node) {
   Graph& graph = node.graph();
@@ -26,13 +32,11 @@ Status expand(Node& node) {
   b.set_insertion_point(&node);
   const aten::NodeCall call(node);
   if (row.lower == nullptr) {
-    return node_error(Code::kNoCpuKernel, node, "no ExecuTorch kernel computes this operator");
+    return no_kernel(node, "");
   }
   const aten::Lowered lowered = row.lower(call.call, b);
   if (!lowered.ok() || b.failure()) {
-    return node_error(Code::kNoCpuKernel, node,
-                      "no ExecuTorch kernel computes this operator: {}",
-                      b.failure() ? b.failure()->why : lowered.reason().why);
+    return no_kernel(node, b.failure() ? b.failure()->why : lowered.reason().why);
   }
   for (int i = 0; i < node.num_results(); ++i) {
     graph.replace_all_uses(node.result(i), *lowered.values()[static_cast<size_t>(i)]);
@@ -54,7 +58,7 @@ Status prepare_cpu(Graph& graph) {
     const bool is_border =
         row.has(aten::Trait::kQuantize) || row.has(aten::Trait::kDequantize);
     if (!is_border) TOSAIC_CHECK_OK(unfold(*node));
-    if (!row.cpu.empty()) continue;
+    if (!row.cpu.empty() || node->is_erased()) continue;  // erased: unfold() replaced it
     Node* before = node->prev();
     Node* after = node->next();
     TOSAIC_CHECK_OK(expand(*node));
