@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drops nodes that give their first operand unchanged (dropout at inference, detach, alias, clone,
-// a conversion to the type that is already there) and nodes without results (assertions).
-// Afterwards no value changes under its users:
+// a conversion to the type that is already there) and nodes without results (assertions):
 //
 //   %d: f32[4] = aten.dropout.default(%x) {p = 0.2, train = false}
-//   %a: f32[4] = aten.add_.Tensor(%d, %y)                    %a: f32[4] = aten.add_.Tensor(%x, %y)
-//   %r: f32[4] = aten.relu.default(%d)               =>      %r: f32[4] = aten.relu.default(%a)
+//   %r: f32[4] = aten.relu.default(%d)               =>      %r: f32[4] = aten.relu.default(%x)
 //
-// An in-place operator writes to its first operand, so whoever reads that operand later reads the
-// result.
-#include <vector>
-
+// A node of these rows that changes the type, or a dropout that drops, stays.
 #include "aten/call.h"
-#include "ir/verify.h"
 #include "passes/passes.h"
 
 namespace tosaic {
@@ -41,35 +35,6 @@ bool is_removable(const Node& node) {
   return !is_in_training(node);
 }
 
-bool has_use_after(const Value& value, const Node& node) {
-  for (const Use* use = value.first_use(); use != nullptr; use = use->next()) {
-    if (use->user().order() > node.order()) return true;
-  }
-  return false;
-}
-
-/// Later uses of what the node writes to become uses of its result. A value that shares memory with
-/// it through a view, and is read later, is refused.
-Status redirect_later_uses(Node& node) {
-  Graph& graph = node.graph();
-  Value& written = *node.operand(0);
-  const Node* def = written.def();
-  if (def != nullptr && aten::is_aten(*def) && aten::row(def->op()).has(Trait::kView) &&
-      def->num_operands() > 0 && def->operand(0) != nullptr &&
-      has_use_after(*def->operand(0), node)) {
-    return node_error(Code::kUnsupportedFeature, node,
-                      "writes to a view of a tensor that is read later")
-        .with_hint("export with run_decompositions({}), which removes in-place operators");
-  }
-  std::vector<const Use*> later;
-  for (const Use* use = written.first_use(); use != nullptr; use = use->next()) {
-    if (use->user().order() > node.order()) later.push_back(use);
-  }
-  for (const Use* use : later)
-    graph.set_operand(use->user(), use->index(), &node.result());
-  return ok();
-}
-
 }  // namespace
 
 Status run_remove_no_ops(Graph& graph, PassContext& context) {
@@ -82,8 +47,6 @@ Status run_remove_no_ops(Graph& graph, PassContext& context) {
       graph.replace_all_uses(node.result(), *node.operand(0));
       graph.erase(node);
       context.changed = true;
-    } else if (aten::schema(node.op(), node.variant()).in_place && node.operand(0) != nullptr) {
-      TOSAIC_CHECK_OK(redirect_later_uses(node));
     }
   }
   return ok();

@@ -11,7 +11,7 @@
 namespace tosaic {
 
 /// The quantisation constraints of all rows of a graph, solved by union-find over its values
-/// (DESIGN §4 `.quant`). Linear but for the inverse Ackermann function.
+/// (DESIGN §4 `.quant`). Nearly linear.
 class ConstraintSolver {
  public:
   explicit ConstraintSolver(const Graph& graph);

@@ -105,7 +105,7 @@ bool quantised_operands(const Node& node, const Twins& twins, std::vector<Value*
     operands.push_back(value);
   }
   if (any) use_float_bias(node, operands);
-  return any;
+  return any || node.num_operands() == 0;
 }
 
 bool keeps_parameters(const Node& node, const std::vector<Value*>& operands) {

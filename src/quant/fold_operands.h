@@ -28,7 +28,8 @@ class Twins {
 std::vector<int> operands_of(const Node& node, aten::OperandRef ref);
 
 /// Operands of the node on quantised values: twins of the floats, with a constant bias left float
-/// (the row quantises it). False when some float operand has no twin, or nothing is quantised.
+/// (the row quantises it). False when some float operand has no twin, or no operand is quantised
+/// although there are some.
 bool quantised_operands(const Node& node, const Twins& twins, std::vector<Value*>& operands);
 
 /// The node's results have the parameters of its operands, which are all per tensor and the same:

@@ -127,8 +127,7 @@ class Folding {
                       const TensorType& type);
   Status fold_one_result(Node& node, std::span<Value* const> operands, bool& folded);
   Status fold_results(Node& node, std::span<Value* const> operands, bool& folded);
-  std::vector<Value*> brought_to(Node& node, std::span<Value* const> operands,
-                                 const TensorType& type);
+  void set_operands(Node& node, std::span<Value* const> operands);
   void propagate(Node& node, std::span<Value* const> operands);
 
   Graph& graph_;
@@ -240,6 +239,13 @@ Expected<bool> Folding::collect(Value& result, Demands& demands) {
   return !demands.demands.empty();
 }
 
+void Folding::set_operands(Node& node, std::span<Value* const> operands) {
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const int index = static_cast<int>(i);
+    if (operands[i] != node.operand(index)) graph_.set_operand(node, index, operands[i]);
+  }
+}
+
 /// The result of `node` on `operands` in one more version.
 Value& Folding::make_version(Node& node, std::span<Value* const> operands, int result,
                              const TensorType& type) {
@@ -259,24 +265,12 @@ Value& Folding::make_version(Node& node, std::span<Value* const> operands, int r
   return copy.result(result);
 }
 
-/// Operands of a node that only moves data, under the parameters of its result.
-std::vector<Value*> Folding::brought_to(Node& node, std::span<Value* const> operands,
-                                        const TensorType& type) {
-  std::vector<Value*> list(operands.begin(), operands.end());
-  if (!moves_data(node)) return list;
-  for (Value*& operand : list) {
-    if (operand == nullptr || operand->quant() == nullptr) continue;
-    if (same_parameters(operand->type(), type)) continue;
-    operand = &insert_requantize(*operand, type, &node, node.loc());
-  }
-  return list;
-}
-
 /// Makes the node, and the transparent nodes behind it, quantised: the node itself in the first
 /// version, copies of it in the others. Exact: each quantize node gets the integers that it would
 /// have computed from the float.
 void Folding::apply(Node& node, std::span<Value* const> operands, int result,
                     const Demands& demands) {
+  set_operands(node, operands);
   for (size_t version = 0; version < demands.versions.size(); ++version) {
     const TensorType& type = demands.versions[version];
     std::vector<bool> needed(demands.entries.size(), false);
@@ -295,17 +289,9 @@ void Folding::apply(Node& node, std::span<Value* const> operands, int result,
         entry.value->set_type(retyped(*entry.value, type));
         made[i] = entry.value;
       } else if (entry.via == nullptr) {
-        made[i] = &make_version(node, brought_to(node, operands, type), result, type);
+        made[i] = &make_version(node, operands, result, type);
       } else {
         made[i] = &make_version(*entry.via, {&made[static_cast<size_t>(entry.parent)], 1}, 0, type);
-      }
-    }
-    if (version == 0) {
-      const std::vector<Value*> own = brought_to(node, operands, type);
-      for (size_t i = 0; i < own.size(); ++i) {
-        if (own[i] != node.operand(static_cast<int>(i))) {
-          graph_.set_operand(node, static_cast<int>(i), own[i]);
-        }
       }
     }
     for (const Demands::Demand& demand : demands.demands) {
@@ -322,11 +308,7 @@ void Folding::apply(Node& node, std::span<Value* const> operands, int result,
 void Folding::propagate(Node& node, std::span<Value* const> operands) {
   const auto first = std::ranges::find_if(
       operands, [](const Value* v) { return v != nullptr && v->quant() != nullptr; });
-  for (size_t i = 0; i < operands.size(); ++i) {
-    if (operands[i] != node.operand(static_cast<int>(i))) {
-      graph_.set_operand(node, static_cast<int>(i), operands[i]);
-    }
-  }
+  set_operands(node, operands);
   const TensorType type = (*first)->type();
   for (Value& result : node.results()) {
     const bool was_float = is_float(result.dtype());
