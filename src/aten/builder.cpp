@@ -51,7 +51,9 @@ std::optional<Reject> check_profile(const Call& call, const Builder& b) {
   const bool quantised = call.any_quantised();
   bool has_float = false;
   for (const Value* v : call.operands()) {
-    has_float = has_float || (v != nullptr && is_float(v->dtype()));
+    // A float constant beside quantised values is a bias, which the row quantises.
+    const bool counts = v != nullptr && !(quantised && v->is_constant());
+    has_float = has_float || (counts && is_float(v->dtype()));
   }
   for (const TensorType& t : call.results()) has_float = has_float || is_float(t.dtype);
   if (has_float && !b.has(Feature::kFp)) {
