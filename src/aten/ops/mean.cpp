@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "aten/arithmetic.h"
+
+// Mean over axes: REDUCE_SUM and a factor. Over height and width of [N,C,H,W] it is an average
+// pooling, which an NPU has in hardware.
+
+namespace tosaic::aten {
+namespace {
+
+std::optional<Reject> read_axes(const Call& n, int rank, std::vector<int64_t>& axes) {
+  axes = n.ints("dim");
+  if (axes.empty()) {
+    for (int axis = 0; axis < rank; ++axis) axes.push_back(axis);
+  }
+  for (int64_t& axis : axes) {
+    if (!normalise_axis(axis, rank) || rank == 0) {
+      return reject(Code::kRejectAttribute, "{}: there is no axis {}", n.schema().full_name, axis);
+    }
+  }
+  std::ranges::sort(axes);
+  return std::nullopt;
+}
+
+Lowered lower_sums(const Call& n, Builder& b, const std::vector<int64_t>& axes) {
+  Value* x = n.in(0);
+  const Quant* from = x->quant();
+  double count = 1;
+  for (int64_t axis : axes) count *= static_cast<double>(x->shape()[static_cast<int>(axis)]);
+  if (from != nullptr && count >= 0x1p15) {  // sums of 16-bit values stay within int32
+    return reject(Code::kRejectShape, "{}: a mean of {} elements; fewer than 32768 are taken",
+                  n.schema().full_name, count);
+  }
+  Value* sum = from == nullptr ? x : b.rescale(x, DType::kI32, 1, from->zero_point(), 0);
+  for (int64_t axis : axes) {
+    sum = b.emit(tosa::reduce_sum, {sum}, tosa::AxisAttrs{static_cast<int32_t>(axis)});
+  }
+  sum = b.reshape(sum, n.out().shape);
+  if (from == nullptr) {
+    return b.mul(sum, b.scalar_float(x->dtype(), 1 / count, n.out().shape.rank()));
+  }
+  const Quant& to = *n.out().quant;
+  Value* y = b.rescale(sum, n.out().dtype, from->scale() / (count * to.scale()), 0,
+                       to.zero_point());
+  return clamp_to_range(b, y, n.out());
+}
+
+Lowered lower_mean(const Call& n, Builder& b) {
+  Value* x = n.in(0);
+  if (n.any_quantised()) {
+    if (auto r = check_activation(n, x->type(), "the input")) return *r;
+    if (auto r = check_activation(n, n.out(), "the output")) return *r;
+  } else if (x->dtype() != n.out().dtype || !is_float(x->dtype())) {
+    return reject(Code::kRejectDtype, "{}: {} to {}; float of one type is taken",
+                  n.schema().full_name, dtype_name(x->dtype()), dtype_name(n.out().dtype));
+  }
+  std::vector<int64_t> axes;
+  if (auto r = read_axes(n, x->shape().rank(), axes)) return *r;
+  if (x->shape().rank() != 4 || axes != std::vector<int64_t>{2, 3}) return lower_sums(n, b, axes);
+  const Shape& s = x->shape();
+  const int64_t kernel[] = {s[2], s[3]};
+  Value* y = b.call("aten.avg_pool2d.default", {x}, {n.out().dtype, {s[0], s[1], 1, 1}, n.out().quant},
+                    {{"kernel_size", Attr::ints(kernel)}});
+  return b.reshape(y, n.out().shape);
+}
+
+}  // namespace
+}  // namespace tosaic::aten
+
+TOSAIC_ATEN_OP(mean) = {
+    .schemas = schemas("aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, "
+                       "ScalarType? dtype=None) -> Tensor"),
+    .doc = "Mean over axes: REDUCE_SUM and a factor; over height and width AVG_POOL2D.",
+    .quant = {same({0, out(0)})},
+    .lower = lower_mean,
+    .cpu = "aten::mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, "
+           "ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
+};

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "aten/arithmetic.h"
+
+// Parts of a tensor along one axis: SLICE, and RESHAPE where the axis goes away. Sizes are those
+// that the program states for the results.
+
+namespace tosaic::aten {
+namespace {
+
+Lowered no_axis(const Call& n, int64_t axis) {
+  return reject(Code::kRejectAttribute, "{}: there is no axis {} in {}", n.schema().full_name, axis,
+                to_string(n.in(0)->shape()));
+}
+
+/// Elements [first, first + count) of `x` along `axis`, with the type of a result.
+Value* part(const Call& n, Builder& b, int64_t axis, int64_t first, int64_t count,
+            const TensorType& type) {
+  Value* x = n.in(0);
+  std::vector<int64_t> start(static_cast<size_t>(x->shape().rank()), 0);
+  std::vector<int64_t> size(x->shape().begin(), x->shape().end());
+  start[static_cast<size_t>(axis)] = first;
+  size[static_cast<size_t>(axis)] = count;
+  // Parameters are changed on what is left, not on what is dropped.
+  Value* y = b.slice(x, start, size);
+  if (x->quant() != type.quant && y != x) {
+    TensorType of_input = y->type();
+    of_input.quant = x->quant();
+    y->set_type(of_input);
+  }
+  return b.reshape(with_parameters(n, b, y, type), type.shape);
+}
+
+/// PyTorch's bound of a slice: negative ones count from the end, all are limited to the axis.
+int64_t bound(const Call& n, std::string_view name, int64_t missing, int64_t size) {
+  int64_t value = n.has(name) ? n.i(name) : missing;
+  if (value < 0) value += size;
+  return std::clamp<int64_t>(value, 0, size);
+}
+
+Lowered lower_slice(const Call& n, Builder& b) {
+  int64_t axis = n.i("dim");
+  const Shape& shape = n.in(0)->shape();
+  if (shape.rank() == 0 || !normalise_axis(axis, shape.rank())) return no_axis(n, axis);
+  if (const int64_t step = n.i("step"); step != 1) {
+    return reject(Code::kRejectAttribute, "{}: step {}; TOSA's SLICE has step 1",
+                  n.schema().full_name, step);
+  }
+  const int64_t size = shape[static_cast<int>(axis)];
+  const int64_t first = bound(n, "start", 0, size);
+  const int64_t count = bound(n, "end", size, size) - first;
+  if (count <= 0) {
+    return reject(Code::kRejectShape, "{}: the result has no elements", n.schema().full_name);
+  }
+  return part(n, b, axis, first, count, n.out());
+}
+
+Lowered lower_select(const Call& n, Builder& b) {
+  int64_t axis = n.i("dim");
+  const Shape& shape = n.in(0)->shape();
+  if (shape.rank() == 0 || !normalise_axis(axis, shape.rank())) return no_axis(n, axis);
+  int64_t index = n.i("index");
+  if (index < 0) index += shape[static_cast<int>(axis)];
+  return part(n, b, axis, index, 1, n.out());
+}
+
+/// Results one after another along the axis; unbind's have lost it, which RESHAPE sees to.
+Lowered lower_parts(const Call& n, Builder& b, bool keeps_axis) {
+  int64_t axis = n.i("dim");
+  const Shape& shape = n.in(0)->shape();
+  if (shape.rank() == 0 || !normalise_axis(axis, shape.rank())) return no_axis(n, axis);
+  std::vector<Value*> values;
+  int64_t first = 0;
+  for (const TensorType& type : n.results()) {
+    const int64_t count = keeps_axis ? type.shape[static_cast<int>(axis)] : 1;
+    if (count <= 0) {
+      return reject(Code::kRejectShape, "{}: a result has no elements", n.schema().full_name);
+    }
+    if (b.mode() == Builder::Mode::kLower) {
+      values.push_back(part(n, b, axis, first, count, type));
+    } else if (keeps_axis) {
+      values.push_back(b.call("aten.slice.Tensor", {n.in(0)}, type,
+                              {{"dim", Attr::integer(axis)},
+                               {"start", Attr::integer(first)},
+                               {"end", Attr::integer(first + count)}}));
+    } else {
+      values.push_back(b.call("aten.select.int", {n.in(0)}, type,
+                              {{"dim", Attr::integer(axis)}, {"index", Attr::integer(first)}}));
+    }
+    first += count;
+  }
+  return values;
+}
+
+}  // namespace
+}  // namespace tosaic::aten
+
+TOSAIC_ATEN_OP(slice) = {
+    .schemas = schemas("aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, "
+                       "SymInt? end=None, SymInt step=1) -> Tensor(a)",
+                       "aten::slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, "
+                       "SymInt? end=None, SymInt step=1) -> Tensor"),
+    .doc = "A range of an axis: SLICE.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = lower_slice,
+    .cpu = "aten::slice_copy.Tensor_out(Tensor self, int dim=0, SymInt? start=None, "
+           "SymInt? end=None, SymInt step=1, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(select) = {
+    .schemas = schemas("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
+                       "aten::select_copy.int(Tensor self, int dim, SymInt index) -> Tensor"),
+    .doc = "One index of an axis, which goes away: SLICE and RESHAPE.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = lower_select,
+    .cpu = "aten::select_copy.int_out(Tensor self, int dim, SymInt index, *, Tensor(a!) out) -> "
+           "Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(split) = {
+    .schemas = schemas(
+        "aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
+        "aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
+        "aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> "
+        "Tensor(a)[]",
+        "aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
+        "aten::split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
+        "aten::split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"),
+    .doc = "An axis cut into parts: one SLICE per result.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = [](const Call& n, Builder& b) { return lower_parts(n, b, true); },
+};
+
+TOSAIC_ATEN_OP(unbind) = {
+    .schemas = schemas("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
+                       "aten::unbind_copy.int(Tensor self, int dim=0) -> Tensor[]"),
+    .doc = "Each index of an axis, which goes away: SLICE and RESHAPE per result.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = [](const Call& n, Builder& b) { return lower_parts(n, b, false); },
+};
