@@ -128,7 +128,8 @@ class Folding {
   Status fold_one_result(Node& node, std::span<Value* const> operands, bool& folded);
   Status fold_results(Node& node, std::span<Value* const> operands, bool& folded);
   void set_operands(Node& node, std::span<Value* const> operands);
-  void propagate(Node& node, std::span<Value* const> operands);
+  Expected<TensorType> parameters_to_keep(Value& result, const TensorType& operand);
+  Status propagate(Node& node, std::span<Value* const> operands);
 
   Graph& graph_;
   Twins twins_;
@@ -302,17 +303,43 @@ void Folding::apply(Node& node, std::span<Value* const> operands, int result,
   }
 }
 
-/// Parameters of the operand for results that nobody quantises. Exact for nodes that move data. An
-/// average pooling whose result the program keeps in float gets rounded to a step of its input:
-/// without this, such islands of PT2E programs would stay on the CPU.
-void Folding::propagate(Node& node, std::span<Value* const> operands) {
+/// Parameters for a result of which some uses need the float: those that a quantize node behind it
+/// asks for, else the operand's. Only nodes that move data may stand between: an activation's
+/// parameters do not hold what it cuts off.
+Expected<TensorType> Folding::parameters_to_keep(Value& result, const TensorType& operand) {
+  constexpr size_t kMostValues = 16;  // keeps the walk linear
+  std::vector<Value*> values = {&result};
+  const Node* first = nullptr;
+  for (size_t i = 0; i < values.size() && i < kMostValues; ++i) {
+    for (const Use* use = values[i]->first_use(); use != nullptr; use = use->next()) {
+      Node& user = use->user();
+      if (is_quantize(user) && (first == nullptr || user.order() < first->order())) {
+        TOSAIC_TRY(const TensorType type, type_of(user));
+        if (type.quant->per_tensor() && type.dtype == operand.dtype) first = &user;
+      } else if (is_transparent(user) && moves_data(user)) {
+        values.push_back(&user.result());
+      }
+    }
+  }
+  if (first == nullptr) return operand;
+  return type_of(*first);
+}
+
+/// Results that need no quantize node: of nodes that move data, which is exact, and of poolings. An
+/// average whose float the program uses gets rounded here: without this, such islands of PT2E
+/// programs would stay on the CPU.
+Status Folding::propagate(Node& node, std::span<Value* const> operands) {
   const auto first = std::ranges::find_if(
       operands, [](const Value* v) { return v != nullptr && v->quant() != nullptr; });
   set_operands(node, operands);
-  const TensorType type = (*first)->type();
+  const TensorType kept = (*first)->type();
   for (Value& result : node.results()) {
     const bool was_float = is_float(result.dtype());
-    if (!was_float && result.dtype() != type.dtype) continue;
+    if (!was_float && result.dtype() != kept.dtype) continue;
+    TensorType type = kept;
+    if (!moves_data(node)) {
+      TOSAIC_TRY(type, parameters_to_keep(result, kept));
+    }
     result.set_type(retyped(result, type));
     if (!was_float || !result.has_uses()) continue;
     std::vector<const Use*> uses;
@@ -325,6 +352,7 @@ void Folding::propagate(Node& node, std::span<Value* const> operands) {
     twins_.add(real, result);
   }
   changed_ = true;
+  return ok();
 }
 
 Status Folding::fold_one_result(Node& node, std::span<Value* const> operands, bool& folded) {
@@ -358,18 +386,14 @@ Status Folding::visit_operator(Node& node) {
   std::vector<Value*> operands;
   if (!quantised_operands(node, twins_, operands)) return ok();
   const bool keeps = keeps_parameters(node, operands);
-  if (keeps && moves_data(node)) {
-    propagate(node, operands);
-    return ok();
-  }
+  if (keeps && moves_data(node)) return propagate(node, operands);
   bool folded = false;
   if (node.num_results() == 1 && is_float(node.result().dtype())) {
     TOSAIC_CHECK_OK(fold_one_result(node, operands, folded));
   } else {
     TOSAIC_CHECK_OK(fold_results(node, operands, folded));
   }
-  if (!folded && keeps) propagate(node, operands);
-  return ok();
+  return !folded && keeps ? propagate(node, operands) : ok();
 }
 
 }  // namespace
