@@ -42,8 +42,22 @@ bool moves_data(const Node& node) {
 /// May stand between a node and the quantize node that gives its parameters.
 bool is_transparent(const Node& node) {
   if (!aten::is_aten(node) || node.num_operands() != 1 || node.num_results() != 1) return false;
-  return is_float(node.result().dtype()) &&
+  return node.result().dtype() == DType::kF32 && node.operand(0) != nullptr &&
+         node.operand(0)->dtype() == DType::kF32 &&
          (moves_data(node) || aten::row(node.op()).has(Trait::kActivation));
+}
+
+/// Results are float32 (the arithmetic of dequantize nodes) or no floats at all; what moves data
+/// does not convert it.
+bool has_foldable_results(const Node& node) {
+  for (const Value& result : node.results()) {
+    if (is_float(result.dtype()) && result.dtype() != DType::kF32) return false;
+    if (moves_data(node) && node.num_operands() > 0 && node.operand(0) != nullptr &&
+        node.operand(0)->dtype() != result.dtype()) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /// The uses of one float result, followed through transparent nodes to quantize nodes.
@@ -176,6 +190,7 @@ Status Folding::visit_quantize(Node& node) {
 
 Status Folding::visit_dequantize(Node& node) {
   TOSAIC_TRY(const TensorType type, quantised_type_of(node));
+  if (node.result().dtype() != DType::kF32) return ok();
   Value& operand = *node.operand(0);
   if (operand.quant() == nullptr && operand.is_constant()) {
     Value*& typed = borders_[{&operand, type.quant, type.dtype}];
@@ -383,6 +398,7 @@ Status Folding::fold_results(Node& node, std::span<Value* const> operands, bool&
 
 Status Folding::visit_operator(Node& node) {
   if (node.num_results() == 0 || node.result().quant() != nullptr) return ok();
+  if (!has_foldable_results(node)) return ok();
   std::vector<Value*> operands;
   if (!quantised_operands(node, twins_, operands)) return ok();
   const bool keeps = keeps_parameters(node, operands);
