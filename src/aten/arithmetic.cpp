@@ -35,6 +35,15 @@ Value* requantise(Builder& b, Value* x, const TensorType& type) {
   return clamp_to_range(b, y, type);
 }
 
+Value* with_parameters(const Call& call, Builder& b, Value* x, const TensorType& type) {
+  if (x->quant() == type.quant) return x;
+  auto reason = check_activation(call, x->type(), "the input");
+  if (!reason) reason = check_activation(call, type, "the output");
+  if (!reason) return requantise(b, x, type);
+  b.fail(*std::move(reason));
+  return x;
+}
+
 Value* clamp_to_range(Builder& b, Value* x, const TensorType& type) {
   return b.clamp_int(x, type.quant->qmin, type.quant->qmax);
 }

@@ -17,6 +17,10 @@ std::optional<Reject> check_activation(const Call& call, const TensorType& type,
 /// Brings a quantised value to the parameters of `type` by one RESCALE; itself when they are equal.
 Value* requantise(Builder& b, Value* x, const TensorType& type);
 
+/// Operand of a row that keeps parameters (views, pooling), under those of `type`, a result: itself
+/// when nothing is quantised. The builder fails when only one of the two is.
+Value* with_parameters(const Call& call, Builder& b, Value* x, const TensorType& type);
+
 /// Limits a value of quantised `type` to its qmin and qmax where they are narrower than its dtype.
 Value* clamp_to_range(Builder& b, Value* x, const TensorType& type);
 

@@ -3,48 +3,81 @@
 
 #include "aten/arithmetic.h"
 
-// Inference batch_norm that no convolution takes in (see passes/fold_batch_norm.cpp): one product and
-// one sum with constants, written as calls, so that the CPU can run it too.
+// Normalisation with stored statistics: x * k + c per channel, with constants
+//
+//   k = weight / sqrt(running_var + eps),  c = bias - running_mean * k.
+//
+// Where it follows a convolution, passes/fold_batch_norm has moved it into the weights.
 
 namespace tosaic::aten {
 namespace {
 
-/// A constant per channel, or `absent` for all.
-std::vector<double> per_channel(const Value* v, size_t channels, double absent) {
-  return v == nullptr ? std::vector<double>(channels, absent) : float_values(*v->constant());
+/// Values of an optional constant with one value per channel; none when it is not one.
+std::optional<std::vector<double>> channel_values(const Value* v, size_t channels, double missing) {
+  if (v == nullptr) return std::vector<double>(channels, missing);
+  if (!v->is_constant() || !is_float(v->dtype())) return std::nullopt;
+  std::vector<double> values = float_values(*v->constant());
+  if (values.size() != channels) return std::nullopt;
+  return values;
+}
+
+Lowered lower_statistics(const Call& n, Builder& b) {
+  Value* x = n.in(0);
+  const int rank = x->shape().rank();
+  if (n.any_quantised()) {
+    return reject(Code::kRejectQuantParams,
+                  "{}: a quantised batch_norm that no convolution takes in", n.schema().full_name);
+  }
+  if (rank < 2) {
+    return reject(Code::kRejectShape, "{}: the input has {} axes; channels are axis 1",
+                  n.schema().full_name, rank);
+  }
+  if (n.tensor("running_mean") == nullptr || n.tensor("running_var") == nullptr) {
+    return reject(Code::kRejectAttribute, "{}: there are no running statistics",
+                  n.schema().full_name);
+  }
+  const auto channels = static_cast<size_t>(x->shape()[1]);
+  const auto gamma = channel_values(n.tensor("weight"), channels, 1);
+  const auto beta = channel_values(n.tensor("bias"), channels, 0);
+  const auto mean = channel_values(n.tensor("running_mean"), channels, 0);
+  const auto var = channel_values(n.tensor("running_var"), channels, 1);
+  if (!gamma || !beta || !mean || !var) {
+    return reject(Code::kRejectNotConstant, "{}: parameters and statistics must be constants",
+                  n.schema().full_name);
+  }
+  std::vector<double> factor(channels);
+  std::vector<double> offset(channels);
+  for (size_t i = 0; i < channels; ++i) {
+    factor[i] = (*gamma)[i] / std::sqrt((*var)[i] + n.f("eps"));
+    offset[i] = (*beta)[i] - (*mean)[i] * factor[i];
+  }
+  Shape shape = n.out().shape;
+  for (int axis = 0; axis < rank; ++axis) shape[axis] = axis == 1 ? shape[1] : 1;
+  Value* product = b.call("aten.mul.Tensor",
+                          {x, b.constant_floats(x->dtype(), shape, factor)}, n.out());
+  return b.call("aten.add.Tensor", {product, b.constant_floats(x->dtype(), shape, offset)},
+                n.out());
 }
 
 Lowered lower_batch_norm(const Call& n, Builder& b) {
-  const Shape& shape = n.out().shape;
-  if (shape.rank() < 2) {
-    return reject(Code::kRejectShape, "{}: input {} has no channel axis", n.schema().full_name,
-                  to_string(shape));
+  if (n.b("training")) {
+    Reject r = reject(Code::kRejectAttribute, "{}: training is true", n.schema().full_name);
+    r.hint = "call model.eval() before exporting";
+    return r;
   }
-  if (n.schema().find("training") != nullptr && n.b("training")) {
-    return reject(Code::kRejectAttribute, "{}: the program was exported in training mode",
-                  n.schema().full_name);
+  return lower_statistics(n, b);
+}
+
+/// The results after the first are empty at inference.
+Lowered lower_no_training(const Call& n, Builder& b) {
+  Lowered y = lower_statistics(n, b);
+  if (!y.ok()) return y;
+  std::vector<Value*> values = {y.values()[0]};
+  for (const TensorType& type : n.results().subspan(1)) {
+    const auto count = static_cast<size_t>(type.shape.num_elements());
+    values.push_back(b.constant_floats(type.dtype, type.shape, std::vector<double>(count, 0)));
   }
-  for (std::string_view name : {"weight", "bias", "running_mean", "running_var"}) {
-    const Value* v = n.tensor(name);
-    if (v != nullptr && !v->is_constant()) {
-      return reject(Code::kRejectNotConstant, "{}: {} must be a constant", n.schema().full_name,
-                    name);
-    }
-  }
-  const auto channels = static_cast<size_t>(shape[1]);
-  std::vector<double> scale = per_channel(n.tensor("weight"), channels, 1);
-  std::vector<double> shift = per_channel(n.tensor("bias"), channels, 0);
-  const std::vector<double> mean = per_channel(n.tensor("running_mean"), channels, 0);
-  const std::vector<double> var = per_channel(n.tensor("running_var"), channels, 1);
-  for (size_t c = 0; c < channels; ++c) {
-    scale[c] /= std::sqrt(var[c] + n.f("eps"));
-    shift[c] -= mean[c] * scale[c];
-  }
-  Shape sizes = shape;
-  for (int axis = 0; axis < sizes.rank(); ++axis) sizes[axis] = axis == 1 ? shape[1] : 1;
-  const DType dtype = n.out().dtype;
-  Value* y = b.call("aten.mul.Tensor", {n.in(0), b.constant_floats(dtype, sizes, scale)}, n.out());
-  return b.call("aten.add.Tensor", {y, b.constant_floats(dtype, sizes, shift)}, n.out());
+  return values;
 }
 
 }  // namespace
@@ -55,6 +88,17 @@ TOSAIC_ATEN_OP(batch_norm) = {
         "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
         "Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> "
         "Tensor"),
-    .doc = "Inference batch normalisation: MUL and ADD with constants.",
+    .doc = "Normalisation per channel with stored statistics: mul and add of constants.",
+    .quant = {own(0), own(out(0))},
     .lower = lower_batch_norm,
+};
+
+TOSAIC_ATEN_OP(native_batch_norm_no_training) = {
+    .schemas = schemas(
+        "aten::_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, "
+        "Tensor running_mean, Tensor running_var, float momentum, float eps) -> "
+        "(Tensor, Tensor, Tensor)"),
+    .doc = "Core ATen's form of batch_norm: mul and add of constants.",
+    .quant = {own(0), own(out(0))},
+    .lower = lower_no_training,
 };
