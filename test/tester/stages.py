@@ -2,6 +2,7 @@
 """From a module to the files that the compiler reads, with the results it must reach; made once
 per process."""
 
+import copy
 import dataclasses
 import pathlib
 from typing import Callable
@@ -128,6 +129,30 @@ def signature(program):
     return names, input_quant, output_quant
 
 
+def round_biases(module):
+    """A copy of a PT2E graph module whose float biases of conv2d and linear are multiples of
+    scale(input) * scale(weight) per channel."""
+    module = copy.deepcopy(module)
+
+    def attribute(node):
+        value = module
+        for name in node.target.split("."):
+            value = getattr(value, name)
+        return value
+
+    for node in module.graph.nodes:
+        bias = node.args[2] if len(node.args) > 2 else None
+        is_layer = str(node.target) in ("aten.conv2d.default", "aten.linear.default")
+        if not is_layer or bias is None or bias.op != "get_attr":
+            continue
+        activation, weight = node.args[:2]
+        step = attribute(weight.args[1]).double() * activation.args[1]
+        with torch.no_grad():
+            values = attribute(bias)
+            values.copy_((torch.round(values.double() / step) * step).float())
+    return module
+
+
 class Workspace:
     """Exports and quantises each source once, keeping the files in `directory`."""
 
@@ -141,14 +166,17 @@ class Workspace:
         path.mkdir(parents=True, exist_ok=True)
         return path
 
-    def program(self, source, quantizer=None):
-        """The float program of `source`, or the one quantised by "arm" or "xnnpack"."""
-        key = (source.key, quantizer)
+    def program(self, source, quantizer=None, *, integer_biases=False):
+        """The float program of `source`, or the one quantised by "arm" or "xnnpack".
+
+        With `integer_biases` the results are those of PyTorch's graph after its float biases were
+        rounded to multiples of scale(input) * scale(weight), as an int32 accumulator holds them."""
+        key = (source.key, quantizer, integer_biases)
         if key not in self.programs:
-            self.programs[key] = self._export(source, quantizer)
+            self.programs[key] = self._export(source, quantizer, integer_biases)
         return self.programs[key]
 
-    def _export(self, source, quantizer):
+    def _export(self, source, quantizer, integer_biases):
         module, example = source.make()
         exported = torch.export.export(module, example)
         if quantizer:
@@ -161,6 +189,8 @@ class Workspace:
         path = self.scratch(source.key) / f"{quantizer or 'float'}.pt2"
         torch.export.save(exported, path)
         tests = sample_inputs(source.shapes, SAMPLES, TEST_SEED)
+        if integer_biases:
+            module = round_biases(module)
         return Program(
             path,
             *signature(exported),
