@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include "aten/arithmetic.h"
 #include "numeric/rescale.h"
@@ -9,23 +10,23 @@
 namespace tosaic::aten {
 namespace {
 
+/// A number of the output's dtype that broadcasts to `rank` axes.
+Value* number(Builder& b, DType dtype, double value, int rank) {
+  return is_float(dtype) ? b.scalar_float(dtype, value, rank)
+                         : b.scalar_int(dtype, static_cast<int64_t>(value), rank);
+}
+
 /// Both operands with equal ranks, the second multiplied by alpha.
-Lowered lower_float(const Call& n, Builder& b, const OpDef& op) {
+Lowered lower_plain(const Call& n, Builder& b, const OpDef& op) {
   const int rank = n.out().shape.rank();
-  Value* x = b.expand_rank(n.in(0), rank);
-  Value* y = n.in(1) == nullptr ? b.scalar_float(n.out().dtype, n.f("other"), rank)
-                                : b.expand_rank(n.in(1), rank);
-  if (const double alpha = n.f("alpha"); alpha != 1) {
-    y = b.mul(y, b.scalar_float(n.out().dtype, alpha, rank));
-  }
+  const DType dtype = n.out().dtype;
+  Value* x = b.expand_rank(b.cast(n.in(0), dtype), rank);
+  Value* y = b.expand_rank(b.cast(n.in(1), dtype), rank);
+  if (const double alpha = n.f("alpha"); alpha != 1) y = b.mul(y, number(b, dtype, alpha, rank));
   return b.emit(op, {x, y});
 }
 
 Lowered lower_quantised(const Call& n, Builder& b, const OpDef& op) {
-  if (n.in(1) == nullptr) {
-    return reject(Code::kRejectAttribute, "{}: the second operand is a number; quantised sums take "
-                  "tensors", n.schema().full_name);
-  }
   if (auto r = check_activation(n, n.in(0)->type(), "operand 0")) return *r;
   if (auto r = check_activation(n, n.in(1)->type(), "operand 1")) return *r;
   if (auto r = check_activation(n, n.out(), "the output")) return *r;
@@ -61,7 +62,29 @@ Lowered lower_quantised(const Call& n, Builder& b, const OpDef& op) {
 }
 
 Lowered lower_sum(const Call& n, Builder& b, const OpDef& op) {
-  return n.any_quantised() ? lower_quantised(n, b, op) : lower_float(n, b, op);
+  return n.any_quantised() ? lower_quantised(n, b, op) : lower_plain(n, b, op);
+}
+
+/// Sum with `sign` times a number; quantised the number is a constant of code 1 or -1 under a scale
+/// of its own, so that it is exact.
+Lowered lower_sum_scalar(const Call& n, Builder& b, int sign) {
+  Value* x = n.in(0);
+  const double value = sign * n.f("other") * n.f("alpha");
+  const int rank = n.out().shape.rank();
+  if (!n.any_quantised()) {
+    const DType dtype = n.out().dtype;
+    return b.emit(tosa::add, {b.cast(x, dtype), number(b, dtype, value, rank)});
+  }
+  if (auto r = check_activation(n, x->type(), "the input")) return *r;
+  if (value == 0) return requantise(b, x, n.out());
+  const DType dtype = x->dtype();
+  const Quant* quant =
+      b.module().quant(std::abs(value), 0, integer_min(dtype), integer_max(dtype));
+  const std::vector<int64_t> ones(static_cast<size_t>(rank), 1);
+  const int64_t code = value > 0 ? 1 : -1;
+  const TensorType type{dtype, Shape(ones), quant};
+  Value* y = &b.graph().add_constant(b.module().constant_ints(dtype, type.shape, {&code, 1}), type);
+  return b.call("aten.add.Tensor", {x, y}, n.out());
 }
 
 }  // namespace
@@ -70,9 +93,7 @@ Lowered lower_sum(const Call& n, Builder& b, const OpDef& op) {
 TOSAIC_ATEN_OP(add) = {
     .schemas = schemas(
         "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-        "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
-        "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-        "aten::add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"),
+        "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"),
     .doc = "Sum with broadcast: ADD; quantised operands are brought to a common int32 scale.",
     .traits = Trait::kFusesActivation,
     .quant = {own(0), own(1), own(out(0))},
@@ -81,16 +102,38 @@ TOSAIC_ATEN_OP(add) = {
            "Tensor(a!)",
 };
 
+TOSAIC_ATEN_OP(add_scalar) = {
+    .schemas = schemas(
+        "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+        "aten::add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"),
+    .doc = "Sum with a number: ADD.",
+    .traits = Trait::kFusesActivation,
+    .quant = {own(0), own(out(0))},
+    .lower = [](const Call& n, Builder& b) { return lower_sum_scalar(n, b, 1); },
+    .cpu = "aten::add.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> "
+           "Tensor(a!)",
+};
+
 TOSAIC_ATEN_OP(sub) = {
     .schemas = schemas(
         "aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-        "aten::sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
-        "aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-        "aten::sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"),
+        "aten::sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"),
     .doc = "Difference with broadcast: SUB, quantised like add.",
     .traits = Trait::kFusesActivation,
     .quant = {own(0), own(1), own(out(0))},
     .lower = [](const Call& n, Builder& b) { return lower_sum(n, b, tosa::sub); },
     .cpu = "aten::sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> "
+           "Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(sub_scalar) = {
+    .schemas = schemas(
+        "aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+        "aten::sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"),
+    .doc = "Difference with a number: ADD of its negative.",
+    .traits = Trait::kFusesActivation,
+    .quant = {own(0), own(out(0))},
+    .lower = [](const Call& n, Builder& b) { return lower_sum_scalar(n, b, -1); },
+    .cpu = "aten::sub.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> "
            "Tensor(a!)",
 };

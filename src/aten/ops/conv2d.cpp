@@ -95,10 +95,28 @@ std::optional<Reject> check(const Call& n, const Value& w) {
   return std::nullopt;
 }
 
+std::optional<Reject> check_sizes(const Call& n, const Value& x, const Value& w) {
+  const int rank = x.shape().rank();
+  if ((rank != 3 && rank != 4) || w.shape().rank() != 4) {
+    return reject(Code::kRejectShape, "{}: input {} and weight {}; 3 or 4 and 4 axes are taken",
+                  n.schema().full_name, to_string(x.shape()), to_string(w.shape()));
+  }
+  const int64_t groups = n.i("groups");
+  const bool has_padding = n.arg("padding").kind() == Attr::Kind::kString ||
+                           n.ints("padding", 2).size() == 2;
+  if (n.ints("stride", 2).size() != 2 || n.ints("dilation", 2).size() != 2 || !has_padding ||
+      groups < 1 || w.shape()[0] % groups != 0) {
+    return reject(Code::kRejectAttribute, "{}: stride, padding, dilation or groups do not fit",
+                  n.schema().full_name);
+  }
+  return std::nullopt;
+}
+
 Lowered lower_conv2d(const Call& n, Builder& b) {
   Value* x = n.tensor("input");
   Value* w = n.tensor("weight");
   Value* bias = n.tensor("bias");
+  if (auto r = check_sizes(n, *x, *w)) return *r;
   if (auto r = check_conv_operands(n, *x, *w, bias, 0)) return *r;
   if (auto r = check(n, *w)) return *r;
   const bool batched = x->shape().rank() == 4;
@@ -120,15 +138,36 @@ Lowered lower_conv2d(const Call& n, Builder& b) {
   return batched ? y : b.reshape(y, n.out().shape);
 }
 
+/// ExecuTorch's kernel takes numbers, and equal ones before and after.
+Lowered record_padding(const Call& n, Builder& b) {
+  Value* x = n.tensor("input");
+  Value* w = n.tensor("weight");
+  if (auto r = check_sizes(n, *x, *w)) return *r;
+  const Geometry g{n.ints("stride", 2), n.ints("dilation", 2), {}, n.i("groups")};
+  const std::vector<int64_t> pad = pad_of(n, w->shape(), g);
+  if (pad[0] != pad[1] || pad[2] != pad[3]) {
+    TensorType type = x->type();
+    const int rank = type.shape.rank();
+    const int64_t last_first[] = {0, pad[3] - pad[2], 0, pad[1] - pad[0]};
+    type.shape[rank - 1] += last_first[1];
+    type.shape[rank - 2] += last_first[3];
+    x = b.call("aten.constant_pad_nd.default", {x}, type, {{"pad", Attr::ints(last_first)}});
+  }
+  const int64_t padding[] = {pad[0], pad[2]};
+  return b.call("aten.conv2d.default", {x, w, n.tensor("bias")}, n.out(),
+                {{"stride", Attr::ints(g.stride)},
+                 {"padding", Attr::ints(padding)},
+                 {"dilation", Attr::ints(g.dilation)},
+                 {"groups", Attr::integer(g.groups)}});
+}
+
 }  // namespace
 }  // namespace tosaic::aten
 
 TOSAIC_ATEN_OP(conv2d) = {
     .schemas = schemas(
-        "aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, "
-        "SymInt[2] padding=0, SymInt[2] dilation=1, SymInt groups=1) -> Tensor",
-        "aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, "
-        "str padding=\"valid\", SymInt[2] dilation=1, SymInt groups=1) -> Tensor"),
+        "aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], "
+        "SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor"),
     .doc = "Convolution over two axes: CONV2D, DEPTHWISE_CONV2D, or one CONV2D per group.",
     .traits = Trait::kFusesActivation,
     .quant = {own(0), weight(1, 0), bias(2, 0, 1), own(out(0))},
@@ -136,4 +175,17 @@ TOSAIC_ATEN_OP(conv2d) = {
     .cpu = "aten::convolution.out(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
            "SymInt[] padding, SymInt[] dilation, bool transposed=False, "
            "SymInt[] output_padding=[0, 0], SymInt groups=1, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(conv2d_padding) = {
+    .schemas = schemas(
+        "aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], "
+        "str padding=\"valid\", SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor"),
+    .doc = "conv2d with padding \"same\" or \"valid\".",
+    .traits = Trait::kFusesActivation,
+    .quant = {own(0), weight(1, 0), bias(2, 0, 1), own(out(0))},
+    .lower =
+        [](const Call& n, Builder& b) {
+          return b.mode() == Builder::Mode::kLower ? lower_conv2d(n, b) : record_padding(n, b);
+        },
 };

@@ -10,7 +10,7 @@ Lowered lower_linear(const Call& n, Builder& b) {
   Value* x = n.tensor("input");
   Value* w = n.tensor("weight");
   Value* bias = n.tensor("bias");
-  if (w->shape().rank() != 2 || x->shape().rank() < 1) {
+  if (w->shape().rank() != 2 || x->shape().rank() < 1 || w->shape().num_elements() == 0) {
     return reject(Code::kRejectShape, "{}: the weight has sizes {}; two axes are taken",
                   n.schema().full_name, to_string(w->shape()));
   }

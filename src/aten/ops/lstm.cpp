@@ -32,6 +32,7 @@ class Cell {
     return b_.call("aten.linear.default", {x, w, bias}, type(shape));
   }
   Value* select(Value* x, int64_t index) {  // along axis 0
+    if (x->shape().rank() == 0) return x;  // what made it has failed
     const Shape shape(x->shape().sizes().subspan(1));
     return b_.call("aten.select.int", {x}, type(shape),
                    {{"dim", Attr::integer(0)}, {"index", Attr::integer(index)}});
@@ -115,6 +116,9 @@ Result run_layer(Cell& cell, Value* x, const Weights& w, Value* h, Value* c, boo
   return result;
 }
 
+/// Longer sequences are refused: each step is some twenty operations.
+constexpr int64_t kMaxSteps = 4096;
+
 std::optional<Reject> check(const Call& n) {
   const std::string& name = n.schema().full_name;
   if (n.any_quantised()) {
@@ -123,6 +127,10 @@ std::optional<Reject> check(const Call& n) {
   if (n.tensor("input")->shape().rank() != 3) {
     return reject(Code::kRejectShape, "{}: input {} has no batch axis", name,
                   to_string(n.tensor("input")->shape()));
+  }
+  const int64_t steps = n.tensor("input")->shape()[n.b("batch_first") ? 1 : 0];
+  if (steps < 1 || steps > kMaxSteps) {
+    return reject(Code::kRejectShape, "{}: {} steps; 1 to {} are taken", name, steps, kMaxSteps);
   }
   if (n.b("train") && n.f("dropout") != 0) {
     return reject(Code::kRejectAttribute, "{}: the program was exported in training mode", name);

@@ -12,9 +12,6 @@
 namespace tosaic::aten {
 namespace {
 
-constexpr int64_t kToNhwc[] = {0, 2, 3, 1};
-constexpr int64_t kToNchw[] = {0, 3, 1, 2};
-
 /// One pooled axis.
 struct Window {
   int64_t kernel = 1;
@@ -51,11 +48,16 @@ std::optional<Reject> read_geometry(const Call& n, const Shape& x, Geometry& g) 
   auto stride = n.ints("stride", 2);
   if (stride.empty()) stride = kernel;
   const auto pad = n.ints("padding", 2);
+  if (kernel.size() != 2 || stride.size() != 2 || pad.size() != 2 || n.out().shape.rank() != rank) {
+    return reject(Code::kRejectAttribute, "{}: kernel, stride and padding must have two sizes",
+                  n.schema().full_name);
+  }
   for (size_t i = 0; i < 2; ++i) {
     Window& w = g.axes[i];
     const int axis = rank - 2 + static_cast<int>(i);
     w = {kernel[i], stride[i], pad[i]};
     w.pad_after = (n.out().shape[axis] - 1) * w.stride + w.kernel - x[axis] - w.pad;
+    if (n.out().shape[axis] == 1) w.stride = 1;  // no step is made; NPUs limit strides
   }
   return std::nullopt;
 }
@@ -222,6 +224,9 @@ Lowered lower_adaptive_avg_pool2d(const Call& n, Builder& b) {
   const int64_t in_w = x->shape()[w];
   const int64_t out_h = n.out().shape[h];
   const int64_t out_w = n.out().shape[w];
+  if (out_h <= 0 || out_w <= 0) {
+    return reject(Code::kRejectShape, "{}: the result has no elements", n.schema().full_name);
+  }
   if (in_h % out_h == 0 && in_w % out_w == 0) {
     return call_avg_pool(b, x, n.out(), in_h / out_h, in_w / out_w);
   }

@@ -6,9 +6,13 @@
 namespace tosaic::aten {
 namespace {
 
+/// Greater constants would only make the file large.
+constexpr int64_t kMaxElements = int64_t{1} << 24;
+
 Lowered lower_fill(const Call& n, Builder& b, double number) {
   const TensorType& type = n.out();
-  if (!type.shape.is_static() || type.shape.num_elements() == 0) {
+  if (!type.shape.is_static() || type.shape.num_elements() == 0 ||
+      type.shape.num_elements() > kMaxElements) {
     return reject(Code::kRejectShape, "{}: the result has sizes {}", n.schema().full_name,
                   to_string(type.shape));
   }
