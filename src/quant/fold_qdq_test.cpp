@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <string>
 
 #include "ir/text.h"
@@ -209,32 +208,6 @@ TEST(Unfold, UndoesFolding) {
                  "  %s: i8<0.5,1>[4] = "
                  "quantized_decomposed.quantize_per_tensor.default(%1)" +
                  attrs + "  return %s\n}\n"));
-}
-
-/// Time to fold `count` nodes in a row whose last result is needed as a float.
-double seconds_to_fold(int count) {
-  const std::string attrs =
-      " {scale = 0.5, zero_point = 1, quant_min = -128, quant_max = 127, dtype = i8}\n";
-  std::string text =
-      "aten graph @main(%x: f32[4]) {\n"
-      "  %q: i8[4] = quantized_decomposed.quantize_per_tensor.default(%x)" +
-      attrs + "  %v0: f32[4] = quantized_decomposed.dequantize_per_tensor.default(%q)" + attrs;
-  for (int i = 0; i < count; ++i) {
-    text += fmt::format("  %v{}: f32[4] = aten.relu.default(%v{})\n", i + 1, i);
-  }
-  text += fmt::format("  return %v{}\n}}\n", count);
-  auto module = parse_module(text, "test.tir");
-  if (!module) return 1e9;
-  PassContext context;
-  const auto start = std::chrono::steady_clock::now();
-  if (!run_fold_qdq(*(*module)->main(), context)) return 1e9;
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-TEST(FoldQdq, TakesLinearTime) {
-  // 8 times the nodes: quadratic time would be 64 times as long.
-  const double few = seconds_to_fold(5000);
-  EXPECT_LT(seconds_to_fold(40000), 30 * few + 0.02);
 }
 
 }  // namespace
