@@ -32,6 +32,8 @@ def invoke(*arguments, check=True, timeout=TIMEOUT_S):
         )
     arguments = [str(argument) for argument in arguments]
     result = subprocess.run([binary, *arguments], capture_output=True, text=True, timeout=timeout)
+    for finding in ("Sanitizer", "runtime error"):  # of a sanitised build, whose exit code tells little
+        assert finding not in result.stderr, f"tosaic {' '.join(arguments)}:\n{result.stderr}"
     if check and result.returncode:
         raise ToolError(arguments, result)
     return result
