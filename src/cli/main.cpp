@@ -8,6 +8,7 @@
 
 #include "cli/options.h"
 #include "driver/inspect.h"
+#include "driver/ops.h"
 #include "support/mapped_file.h"
 #include "support/output_file.h"
 
@@ -81,6 +82,7 @@ int dispatch(const CLI::App& app, Flags& flags) {
   }
   if (app.got_subcommand("run")) return run_run_command(flags);
   if (app.got_subcommand("inspect")) return show(inspect(flags.inspect_path, flags.json));
+  if (app.got_subcommand("ops")) return show(list_ops(flags.json));
   return run_opt_command(flags);
 }
 
@@ -95,6 +97,7 @@ int run(int argc, char** argv) {
   add_run(app, flags);
   add_inspect(app, flags);
   add_opt(app, flags);
+  add_ops(app, flags);
   std::vector<std::string> args = normalise_flags(argc, argv);
   std::reverse(args.begin(), args.end());  // CLI11 takes them from the back
   try {

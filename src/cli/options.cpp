@@ -113,6 +113,11 @@ void add_opt(CLI::App& app, Flags& f) {
   add_pass_flags(c, f.opt.pass_options, f);
 }
 
+void add_ops(CLI::App& app, Flags& f) {
+  CLI::App& c = *app.add_subcommand("ops", "list the PyTorch operators that are served");
+  c.add_flag("--json", f.json, "print JSON");
+}
+
 Status resolve(Flags& f) {
   TOSAIC_TRY(const Target target, find_target(f.target.empty() ? "tosa-int" : f.target));
   f.compile.target = target;

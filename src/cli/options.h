@@ -32,6 +32,7 @@ void add_explain(CLI::App& app, Flags& flags);
 void add_run(CLI::App& app, Flags& flags);
 void add_inspect(CLI::App& app, Flags& flags);
 void add_opt(CLI::App& app, Flags& flags);
+void add_ops(CLI::App& app, Flags& flags);
 
 /// Fills CompileOptions::target, versions and Vela's settings from the texts.
 Status resolve(Flags& flags);
