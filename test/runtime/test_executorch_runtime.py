@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled programs run in ExecuTorch's own runtime, a stand-in computing what the NPU would.
+
+All programs run in one process, whose imports take seconds: the fixture `runs`. Beside the
+fake-quantised PyTorch graph stands `Pte`: ExecuTorch's reader, PyTorch's kernels and
+tosa_reference_model. Two ways of executing one file, with no code in common, give the same bits.
+"""
+
+import dataclasses
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from ..common import FAMILIES, MIN_SQNR_DB, ROOT, SAMPLES, TARGETS, tosaic_binary
+from ..tester.checks import BORDER_KERNELS, Agreement
+from ..tester.compare import Steps, assert_same_bits
+from ..tester.native import ToolError, compile_program
+from ..tester.pte import Pte
+from ..tester.stages import net
+
+RUN_TIMEOUT_S = 300
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A network, its quantiser, and what its result must reach. `delegates`: by family."""
+
+    net: str
+    quantizer: str = "arm"
+    steps: int | None = None
+    min_sqnr: float = MIN_SQNR_DB
+    delegates: dict = dataclasses.field(default_factory=dict, compare=False)
+
+    @property
+    def name(self):
+        return self.net if self.quantizer == "arm" else f"{self.net}_{self.quantizer}"
+
+
+CASES = [
+    Case("add", steps=0),
+    Case("add", "xnnpack", steps=0),
+    Case("sub", steps=0),  # swapped inputs would change the sign
+    Case("sub", "xnnpack", delegates={"u55": 0, "u85": 0}),  # left in float: a kernel alone
+    Case("dscnn", steps=0),
+    Case("dscnn", "xnnpack", min_sqnr=35),  # biases in float: test_dscnn.py says what they cost
+    Case("cat"),
+    Case("cat", "xnnpack"),
+    Case("leaky_relu"),
+    Case("leaky_relu", "xnnpack"),
+    Case("linear"),
+    Case("linear", "xnnpack"),
+    Case("two_outputs"),
+    Case("two_outputs", "xnnpack"),
+    Case("input_is_output", steps=0),
+    Case("input_is_output", "xnnpack", steps=0),
+    Case("output_twice"),
+    Case("output_twice", "xnnpack"),
+    # In PyTorch's graph the strided convolution is float too, but sums in another order.
+    Case("three_parts", delegates={"u55": 2}),
+    Case("three_parts", "xnnpack", delegates={"u55": 2}),
+]
+
+
+@dataclasses.dataclass
+class Run:
+    """One case on one target: `error` is what went wrong in the tool or in the runtime."""
+
+    program: object
+    folder: object
+    error: str | None = None
+    report: dict | None = None
+
+    @property
+    def pte(self):
+        return self.folder / "model.pte"
+
+    def outputs(self, sample):
+        with np.load(self.folder / f"out_{sample}.npz") as arrays:
+            return [arrays[f"out{index}"] for index in range(len(arrays.files))]
+
+
+def compiled(workspace, case, family):
+    """Compiles a case, and writes the samples' inputs beside it."""
+    source = net(case.net)
+    folder = workspace.scratch("runtime", case.name, family)
+    program = workspace.program(source, case.quantizer)
+    run = Run(program, folder)
+    try:
+        run.report = compile_program(
+            program.path, TARGETS[family], run.pte, "--dump", folder / "dump"
+        )
+    except ToolError as error:
+        run.error = str(error)
+    for sample, arrays in enumerate(program.inputs):
+        np.savez(
+            folder / f"in_{sample}.npz", **{f"in{i}": array for i, array in enumerate(arrays)}
+        )
+    return run
+
+
+def execute(runs):
+    """Runs what was compiled, in one process of ExecuTorch's runtime."""
+    plugin = tosaic_binary().resolve().parent.parent / "lib" / "libtosaic_standin.so"
+    assert plugin.exists(), (
+        f"{plugin} does not exist: ./dev build makes it where the project's environment has "
+        "executorch >= 1.5 (test/setup_testing.sh installs it)"
+    )
+    cases = [
+        {
+            "pte": str(run.pte),
+            "standin_dir": str(run.folder / "dump"),
+            "inputs": [str(run.folder / f"in_{sample}.npz") for sample in range(SAMPLES)],
+            "outputs": [str(run.folder / f"out_{sample}.npz") for sample in range(SAMPLES)],
+        }
+        for run in runs
+    ]
+    result = subprocess.run(
+        [sys.executable, "-m", "test.standin.run_pte", plugin],
+        input=json.dumps(cases),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=RUN_TIMEOUT_S,
+    )
+    assert result.returncode == 0, f"the runtime's process failed:\n{result.stderr[-4000:]}"
+    for run, outcome in zip(runs, json.loads(result.stdout), strict=True):
+        if not outcome["ok"]:
+            run.error = f"{outcome['error']}\n{result.stderr[-4000:]}"
+
+
+@pytest.fixture(scope="module")
+def runs(workspace):
+    every = {
+        (case, family): compiled(workspace, case, family) for family in FAMILIES for case in CASES
+    }
+    execute([run for run in every.values() if run.error is None])
+    return every
+
+
+@pytest.fixture(params=FAMILIES)
+def family(request):
+    return request.param
+
+
+@pytest.fixture(params=CASES, ids=lambda case: case.name)
+def case(request):
+    return request.param
+
+
+@pytest.fixture
+def run(runs, case, family):
+    run = runs[case, family]
+    assert run.error is None, run.error
+    return run
+
+
+@pytest.mark.INT
+def test_runtime_gives_what_pytorch_gives(run, case, family):
+    agreement = Agreement()
+    for sample in range(SAMPLES):
+        actual, expected = run.outputs(sample), run.program.outputs[sample]
+        for index, (array, wanted) in enumerate(zip(actual, expected, strict=True)):
+            params = run.program.output_quant[index]
+            if params is None:
+                assert_same_bits(array, wanted, f"output {index}, which is not quantised")
+            else:
+                assert array.dtype == np.float32, f"output {index} is {array.dtype}"
+                agreement.add(params.codes(array), wanted, params)
+    assert len(run.report["delegates"]) == case.delegates.get(family, 1)
+    if case.steps is not None:
+        agreement.assert_within(case.steps)
+    if agreement.steps.total:
+        assert agreement.sqnr >= case.min_sqnr, f"SQNR {agreement.sqnr:.1f} dB, {agreement.steps}"
+
+
+@pytest.mark.INT
+def test_runtime_equals_reference_model_in_every_bit(run):
+    """Kernels of ExecuTorch and PyTorch may sum floats in another order; a result computed with
+    one may differ by a step where its sum lies between two codes."""
+    pte = Pte(run.pte.read_bytes())
+    partitions = [run.folder / "dump" / f"{d['name']}.tosa" for d in run.report["delegates"]]
+    sums = any(name.startswith("aten::convolution") for name in pte.operators)
+    assert not set(pte.operators) - BORDER_KERNELS - {"aten::convolution.out", "aten::sub.out"}
+    steps = Steps()
+    for sample in range(SAMPLES):
+        others = pte.run(run.program.inputs[sample], partitions)
+        for index, (array, other) in enumerate(zip(run.outputs(sample), others, strict=True)):
+            if sums:
+                params = run.program.output_quant[index]
+                steps.add(params.codes(array), params.codes(other))
+            else:
+                assert_same_bits(array, other, f"output {index} of sample {sample}")
+    assert steps.worst <= 1 and steps.differing <= 0.01 * steps.total, steps
