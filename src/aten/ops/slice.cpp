@@ -22,14 +22,13 @@ Value* part(const Call& n, Builder& b, int64_t axis, int64_t first, int64_t coun
   std::vector<int64_t> size(x->shape().begin(), x->shape().end());
   start[static_cast<size_t>(axis)] = first;
   size[static_cast<size_t>(axis)] = count;
-  // Parameters are changed on what is left, not on what is dropped.
+  if (x->is_constant()) x = with_parameters(n, b, x, type);
   Value* y = b.slice(x, start, size);
-  if (x->quant() != type.quant && y != x) {
-    TensorType of_input = y->type();
-    of_input.quant = x->quant();
-    y->set_type(of_input);
+  if (x->quant() != type.quant) {  // on what is left, not on what is dropped
+    if (y != x) y->set_type({y->dtype(), y->shape(), x->quant()});
+    y = with_parameters(n, b, y, type);
   }
-  return b.reshape(with_parameters(n, b, y, type), type.shape);
+  return b.reshape(y, type.shape);
 }
 
 /// PyTorch's bound of a slice: negative ones count from the end, all are limited to the axis.

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""max_pool2d: rests of a division, padding, windows that hang over the end (ceil_mode)."""
+
+from torch import nn
+
+from ..tester.suite import Case, op_suite
+
+SHAPES = ((1, 4, 9, 8),)
+
+op_suite(
+    "max_pool2d",
+    nn.MaxPool2d,
+    cases={
+        "": Case(SHAPES, (2,)),
+        "stride1": Case(SHAPES, (3, 1)),
+        "overlapping": Case(SHAPES, (3, 2)),
+        "padded": Case(SHAPES, (3, 2, 1)),
+        "ceil_mode": Case(SHAPES, (2,), {"ceil_mode": True}),
+        "ceil_mode_padded": Case(SHAPES, ((4, 3), (3, 2), 1), {"ceil_mode": True}),
+        "whole": Case(SHAPES, ((9, 8),)),
+        "batchless": Case(((4, 6, 6),), (2,), kinds=("MI",)),
+    },
+)

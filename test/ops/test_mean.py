@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mean over axes: height and width as a pooling, others as sums."""
+
+from torch import nn
+
+from ..tester.suite import Case, op_suite
+
+
+class Mean(nn.Module):
+    def __init__(self, dim, keepdim=False):
+        super().__init__()
+        self.dim, self.keepdim = dim, keepdim
+
+    def forward(self, x):
+        return x.mean(self.dim, self.keepdim)
+
+
+FLOAT = ("MI",)  # Arm's quantiser breaks a mean into sum and mul, which have rows of their own
+
+op_suite(
+    "mean",
+    Mean,
+    cases={
+        "spatial": Case(((2, 4, 5, 6),), ((2, 3),), kinds=FLOAT),
+        "spatial_keepdim": Case(((1, 4, 5, 6),), ((-1, -2), True), kinds=FLOAT),
+        "last": Case(((3, 7),), (-1,), kinds=FLOAT),
+        "first_of_three": Case(((3, 2, 7),), (0, True), kinds=FLOAT),
+        "channels": Case(((1, 8, 3, 3),), ((1,),), kinds=FLOAT),
+    },
+)

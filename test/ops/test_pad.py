@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pad with one number: any axes, values other than 0, negative padding."""
+
+from torch import nn
+from torch.nn import functional
+
+from ..tester.suite import Case, op_suite
+
+
+class PadThenAdd(nn.Module):
+    """A sum behind the padding, so that there is something to compute."""
+
+    def __init__(self, pad, value=0.0):
+        super().__init__()
+        self.pad, self.value = pad, value
+
+    def forward(self, x):
+        y = functional.pad(x, self.pad, "constant", self.value)
+        return y + y
+
+
+SHAPES = ((1, 3, 5, 6),)
+
+op_suite(
+    "pad",
+    PadThenAdd,
+    cases={
+        "": Case(SHAPES, ((1, 2, 3, 0),)),
+        "value": Case(SHAPES, ((1, 1, 1, 1), 0.5)),
+        "channels": Case(SHAPES, ((0, 0, 0, 0, 1, 2),)),
+        "negative": Case(SHAPES, ((-1, 2, 1, -2),), kinds=("MI",)),
+    },
+)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""slice, select, split, chunk, unbind: bounds from the end and beyond it, several results."""
+
+import torch
+from torch import nn
+
+from ..tester.suite import Case, op_suite
+
+
+class Slices(nn.Module):
+    def forward(self, x):
+        return x[:, 1:3] + x[:, -2:] + x[:, 2:100]
+
+
+class Select(nn.Module):
+    def forward(self, x):
+        return x[:, 0] + x[:, -1] + x.select(-1, 2)[:, :, None]
+
+
+class Split(nn.Module):
+    def forward(self, x):
+        a, b, c = torch.split(x, [1, 2, 1], dim=1)
+        d, e = torch.split(b, 1, dim=1)
+        return a + c * d + e
+
+
+class Chunk(nn.Module):
+    def forward(self, x):
+        a, b = x.chunk(2, dim=-1)
+        return a + b
+
+
+class Unbind(nn.Module):
+    def forward(self, x):
+        a, b, c, d = x.unbind(1)
+        return (a + b) + (c + d)
+
+
+SHAPES = ((1, 4, 6, 6),)
+for name, module in {
+    "slice": Slices,
+    "select": Select,
+    "split": Split,
+    "chunk": Chunk,
+    "unbind": Unbind,
+}.items():
+    op_suite(name, module, cases={"": Case(SHAPES)})
