@@ -23,39 +23,57 @@ Status run_share_constants(Graph& graph, PassContext& context);
 Status run_remove_dead_nodes(Graph& graph, PassContext& context);
 
 inline constexpr Pass kRemoveNoOps{
-    .name = "remove_no_ops", .run = run_remove_no_ops, .gives = Property::kFunctional,
+    .name = "remove_no_ops",
+    .run = run_remove_no_ops,
+    .gives = Property::kFunctional,
     .doc = "drops dropout, detach, alias, clone and asserts, which compute nothing"};
 inline constexpr Pass kFoldBatchNorm{
-    .name = "fold_batch_norm", .run = run_fold_batch_norm, .needs = Property::kFunctional,
+    .name = "fold_batch_norm",
+    .run = run_fold_batch_norm,
+    .needs = Property::kFunctional,
     .doc = "moves an inference batch_norm into the weights and bias of the convolution before it"};
 inline constexpr Pass kFoldQdq{
-    .name = "fold_qdq", .run = run_fold_qdq, .needs = Property::kFunctional,
+    .name = "fold_qdq",
+    .run = run_fold_qdq,
+    .needs = Property::kFunctional,
     .gives = Property::kQdqFolded,
     .doc = "turns dequantize -> operator -> quantize into operators on quantised values"};
 inline constexpr Pass kQuantiseIo{
-    .name = "quantise_io", .run = run_quantise_io, .needs = Property::kQdqFolded,
+    .name = "quantise_io",
+    .run = run_quantise_io,
+    .needs = Property::kQdqFolded,
     .doc = "makes inputs and outputs of the program the integers next to its borders"};
 inline constexpr Pass kChooseLayout{
-    .name = "choose_layout", .run = run_choose_layout, .needs = Property::kTosa,
+    .name = "choose_layout",
+    .run = run_choose_layout,
+    .needs = Property::kTosa,
     .gives = Property::kLayoutChosen,
     .doc = "moves transposes until as few elements as possible are moved"};
 inline constexpr Pass kCanonicalise{
-    .name = "canonicalise", .run = run_canonicalise, .needs = Property::kTosa,
+    .name = "canonicalise",
+    .run = run_canonicalise,
+    .needs = Property::kTosa,
     .doc = "removes identities and merges reshapes, transposes, slices and clamps in a row"};
 inline constexpr Pass kFoldRescale{
-    .name = "fold_rescale", .run = run_fold_rescale, .needs = Property::kTosa,
-    .doc = "merges RESCALE pairs and drops those that change nothing, where the bits stay the same"};
-inline constexpr Pass kShareConstants{
-    .name = "share_constants", .run = run_share_constants, .gives = Property::kConstantsShared,
-    .doc = "makes constants of equal content one value"};
-inline constexpr Pass kRemoveDeadNodes{
-    .name = "remove_dead_nodes", .run = run_remove_dead_nodes,
-    .doc = "erases nodes whose results nobody uses"};
+    .name = "fold_rescale",
+    .run = run_fold_rescale,
+    .needs = Property::kTosa,
+    .doc =
+        "merges RESCALE pairs and drops those that change nothing, where the bits stay the same"};
+inline constexpr Pass kShareConstants{.name = "share_constants",
+                                      .run = run_share_constants,
+                                      .gives = Property::kConstantsShared,
+                                      .doc = "makes constants of equal content one value"};
+inline constexpr Pass kRemoveDeadNodes{.name = "remove_dead_nodes",
+                                       .run = run_remove_dead_nodes,
+                                       .doc = "erases nodes whose results nobody uses"};
 
 inline constexpr const Pass* kAllPasses[] = {
     &kRemoveNoOps,  &kFoldBatchNorm, &kFoldQdq,        &kQuantiseIo,      &kChooseLayout,
     &kCanonicalise, &kFoldRescale,   &kShareConstants, &kRemoveDeadNodes,
 };
-inline std::span<const Pass* const> all_passes() { return kAllPasses; }
+inline std::span<const Pass* const> all_passes() {
+  return kAllPasses;
+}
 
 }  // namespace tosaic
