@@ -147,9 +147,12 @@ Status Importer::make_node(const Json& node, std::string_view target, OpVariant 
     results.push_back(type);
   }
   first_result_dtype_ = results[0].dtype;
-  const Tensor* first = tensors_.find(first_tensor(inputs));
-  first_operand_dtype_ =
-      first != nullptr && first->value != nullptr ? first->value->dtype() : DType::kUnknown;
+  first_operand_dtype_ = DType::kUnknown;
+  if (const std::string_view first = first_tensor(inputs); !first.empty()) {
+    // By its name: stored data may not have a value yet.
+    TOSAIC_TRY(const TensorType type, type_of(first));
+    first_operand_dtype_ = type.dtype;
+  }
   NodeSpec spec;
   Arguments arguments;
   if (op.op != nullptr) {

@@ -119,7 +119,8 @@ Loc make_loc(const Json& node, Arena& arena) {
   LocInfo info;
   info.raw_stack = string_at(*metadata, "stack_trace").value_or(std::string_view());
   info.raw_modules = string_at(*metadata, "nn_module_stack").value_or(std::string_view());
-  if (info.raw_stack.empty() && info.raw_modules.empty()) return nullptr;
+  // Nodes that a transformation added have no stack, and often no module of the user's either.
+  if (info.raw_stack.empty() && decode_modules(info.raw_modules).empty()) return nullptr;
   info.decode = decode;
   return arena.make<LocInfo>(info);
 }
