@@ -77,9 +77,12 @@ Value* fit_windows(Builder& b, Value* x, std::array<int64_t, 2> window,
 
 DType accumulator_type(DType input) {
   switch (input) {
-    case DType::kI8: return DType::kI32;
-    case DType::kI16: return DType::kI48;
-    default: return DType::kF32;
+    case DType::kI8:
+      return DType::kI32;
+    case DType::kI16:
+      return DType::kI48;
+    default:
+      return DType::kF32;
   }
 }
 
@@ -88,7 +91,8 @@ namespace {
 /// s_in * s_w, one per channel or one for all.
 std::vector<double> accumulator_scales(const Value& x, const Value& w) {
   std::vector<double> scales;
-  for (double s : w.quant()->scales) scales.push_back(s * x.quant()->scale());
+  for (double s : w.quant()->scales)
+    scales.push_back(s * x.quant()->scale());
   return scales;
 }
 
@@ -100,7 +104,9 @@ const Quant* bias_quant(Module& module, const Value& x, const Value& w, DType dt
                       integer_max(dtype));
 }
 
-bool nearly_equal(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
+bool nearly_equal(double a, double b) {
+  return std::abs(a - b) <= 1e-6 * std::abs(b);
+}
 
 /// An int32 bias is taken as it is when its scale is the accumulator's.
 bool scale_fits(const Quant& given, const Quant& wanted) {
@@ -144,7 +150,8 @@ Value* finish_accumulator(Builder& b, Value* accumulator, const Value& x, const 
                           const TensorType& result) {
   if (x.quant() == nullptr) return accumulator;
   std::vector<double> scales = accumulator_scales(x, w);
-  for (double& s : scales) s /= result.quant->scale();
+  for (double& s : scales)
+    s /= result.quant->scale();
   Value* y = b.rescale(accumulator, result.dtype, scales, 0, result.quant->zero_point());
   return clamp_to_range(b, y, result);
 }
@@ -163,13 +170,17 @@ std::optional<Reject> check_conv_operands(const Call& call, const Value& x, cons
   }
   const Quant& q = *w.quant();
   if (!q.per_tensor() && q.axis != channel_axis) {
-    return reject(Code::kRejectQuantParams, "{}: the weight is quantised along axis {}; axis {} is "
-                  "the output channel", name, q.axis, channel_axis);
+    return reject(Code::kRejectQuantParams,
+                  "{}: the weight is quantised along axis {}; axis {} is "
+                  "the output channel",
+                  name, q.axis, channel_axis);
   }
   for (int32_t zp : q.zero_points) {
     if (zp != 0) {
-      return reject(Code::kRejectQuantParams, "{}: the weight has zero point {}; only symmetric "
-                    "weights are taken", name, zp);
+      return reject(Code::kRejectQuantParams,
+                    "{}: the weight has zero point {}; only symmetric "
+                    "weights are taken",
+                    name, zp);
     }
   }
   if (w.dtype() != DType::kI8) {

@@ -29,15 +29,16 @@ int64_t quantised_value(double real, const Quant& quant);
 
 /// TOSA wants windows that tile the padded input exactly; PyTorch drops what is left over. Takes it
 /// off the padding after (`pad`: top, bottom, left, right), and where that is too little off the
-/// input, by a SLICE. `x` is NHWC; `window` is the extent with dilation. A stride along an axis with
-/// one output position becomes 1.
+/// input, by a SLICE. `x` is NHWC; `window` is the extent with dilation. A stride along an axis
+/// with one output position becomes 1.
 Value* fit_windows(Builder& b, Value* x, std::array<int64_t, 2> window,
                    std::vector<int64_t>& stride, std::vector<int64_t>& pad);
 
 template <size_t N>
 std::array<int32_t, N> to_int32(const std::vector<int64_t>& v) {
   std::array<int32_t, N> a{};
-  for (size_t i = 0; i < N; ++i) a[i] = static_cast<int32_t>(v[i]);
+  for (size_t i = 0; i < N; ++i)
+    a[i] = static_cast<int32_t>(v[i]);
   return a;
 }
 
@@ -47,17 +48,17 @@ inline constexpr int64_t kToNchw[] = {0, 3, 1, 2};
 
 // ---- Convolution-like operators (conv, linear) ------------------------------------------------
 
-/// Bias operand for a convolution with `num_channels` outputs: the program's own in the accumulator's
-/// type (int32, int48 with 16-bit activations), quantised at s_in * s_w when it is float; zeros when
-/// absent. Float convolutions: as it is.
+/// Bias operand for a convolution with `num_channels` outputs: the program's own in the
+/// accumulator's type (int32, int48 with 16-bit activations), quantised at s_in * s_w when it is
+/// float; zeros when absent. Float convolutions: as it is.
 Value* conv_bias(const Call& call, Builder& b, Value* bias, const Value& x, const Value& w,
                  int64_t num_channels);
 
 /// Accumulator type for an input dtype: i8 -> i32, i16 -> i48, f32 -> f32, f16 -> f32.
 DType accumulator_type(DType input);
 
-/// RESCALE of an accumulator (last axis = channels) to the program's output type, with the limits of
-/// its quantised range. Float: the accumulator itself.
+/// RESCALE of an accumulator (last axis = channels) to the program's output type, with the limits
+/// of its quantised range. Float: the accumulator itself.
 Value* finish_accumulator(Builder& b, Value* accumulator, const Value& x, const Value& w,
                           const TensorType& result);
 

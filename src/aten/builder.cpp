@@ -32,7 +32,8 @@ std::vector<Value*> Builder::call_all(std::string_view full_name, std::span<Valu
                                  .loc = loc()},
                                 insertion_point());
     std::vector<Value*> values;
-    for (Value& v : node.results()) values.push_back(&v);
+    for (Value& v : node.results())
+      values.push_back(&v);
     return values;
   }
   const AttrList attrs = module().copy_attrs(args);
@@ -55,7 +56,8 @@ std::optional<Reject> check_profile(const Call& call, const Builder& b) {
     const bool counts = v != nullptr && !(quantised && v->is_constant());
     has_float = has_float || (counts && is_float(v->dtype()));
   }
-  for (const TensorType& t : call.results()) has_float = has_float || is_float(t.dtype);
+  for (const TensorType& t : call.results())
+    has_float = has_float || is_float(t.dtype);
   if (has_float && !b.has(Feature::kFp)) {
     Reject r = reject(Code::kRejectNotQuantised, "{} computes in floating point, which {} lacks",
                       call.schema().full_name, b.target().display_name);

@@ -15,8 +15,8 @@ namespace tosaic::aten {
 /// An attribute of a call out of a composite.
 using NamedArg = NamedAttr;
 
-/// What a lowering writes to: TOSA operations for a target (tosa::Builder), and calls of other rows.
-/// A call is either lowered at once, or recorded as a node of an ATen graph (`expand`): so a
+/// What a lowering writes to: TOSA operations for a target (tosa::Builder), and calls of other
+/// rows. A call is either lowered at once, or recorded as a node of an ATen graph (`expand`): so a
 /// composite is written once, and serves lowering, CPU kernels and reports alike.
 class Builder : public tosa::Builder {
  public:
@@ -33,8 +33,7 @@ class Builder : public tosa::Builder {
   /// With list operands or several results.
   std::vector<Value*> call_all(std::string_view full_name, std::span<Value* const> operands,
                                std::span<const int16_t> segments,
-                               std::span<const TensorType> results,
-                               std::span<const NamedArg> args);
+                               std::span<const TensorType> results, std::span<const NamedArg> args);
 
  private:
   Mode mode_;

@@ -47,13 +47,19 @@ Attr Call::arg(std::string_view name) const {
   return arg->value.value_or(Attr());
 }
 
-int64_t Call::i(std::string_view name) const { return arg(name).as_int(); }
+int64_t Call::i(std::string_view name) const {
+  return arg(name).as_int();
+}
 double Call::f(std::string_view name) const {
   const Attr a = arg(name);
   return a.kind() == Attr::Kind::kFloat ? a.as_real() : static_cast<double>(a.as_int());
 }
-bool Call::b(std::string_view name) const { return arg(name).as_bool(); }
-std::string_view Call::s(std::string_view name) const { return arg(name).as_string(); }
+bool Call::b(std::string_view name) const {
+  return arg(name).as_bool();
+}
+std::string_view Call::s(std::string_view name) const {
+  return arg(name).as_string();
+}
 
 std::vector<int64_t> Call::ints(std::string_view name, size_t length) const {
   const Attr a = arg(name);
@@ -92,12 +98,14 @@ namespace {
 std::vector<Value*> operands_of(const Node& node) {
   std::vector<Value*> list;
   list.reserve(node.operands().size());
-  for (const Use& use : node.operands()) list.push_back(use.value());
+  for (const Use& use : node.operands())
+    list.push_back(use.value());
   return list;
 }
 std::vector<TensorType> results_of(const Node& node) {
   std::vector<TensorType> list;
-  for (const Value& v : node.results()) list.push_back(v.type());
+  for (const Value& v : node.results())
+    list.push_back(v.type());
   return list;
 }
 }  // namespace

@@ -44,7 +44,7 @@ class Call {
   Attr arg(std::string_view name) const;
   bool has(std::string_view name) const { return !arg(name).is_none(); }
   int64_t i(std::string_view name) const;
-  double f(std::string_view name) const;   ///< takes int and bool arguments too
+  double f(std::string_view name) const;  ///< takes int and bool arguments too
   bool b(std::string_view name) const;
   std::string_view s(std::string_view name) const;
   /// A list of ints; a single number (or a list of one) is repeated to `length` when that is not 0.

@@ -32,7 +32,8 @@ const std::unordered_map<const OpDef*, ParsedRow>& parsed_rows() {
     for (const OpDef* op : all_ops()) {
       if (op->dialect != Dialect::kAten) continue;
       ParsedRow& parsed = (*rows)[op];
-      for (std::string_view text : row(*op).schemas) parsed.schemas.push_back(parse_or_die(text));
+      for (std::string_view text : row(*op).schemas)
+        parsed.schemas.push_back(parse_or_die(text));
       if (!row(*op).cpu.empty()) parsed.cpu = parse_or_die(row(*op).cpu);
     }
     return rows;
@@ -43,23 +44,35 @@ const std::unordered_map<const OpDef*, ParsedRow>& parsed_rows() {
 std::string_view variant_name(const OpDef& op, int variant) {
   return schema(op, variant).full_name;
 }
-int num_variants(const OpDef& op) { return row(op).schemas.count; }
+int num_variants(const OpDef& op) {
+  return row(op).schemas.count;
+}
 
 bool attr_fits(const SchemaArg& arg, const Attr& value) {
   using K = Attr::Kind;
   const K k = value.kind();
   if (value.is_none()) return arg.optional || (arg.value && arg.value->is_none());
   switch (arg.kind) {
-    case ArgKind::kInt: return k == K::kInt || k == K::kBool;
-    case ArgKind::kFloat: return k == K::kFloat || k == K::kInt;
-    case ArgKind::kBool: return k == K::kBool;
-    case ArgKind::kScalar: return k == K::kInt || k == K::kFloat || k == K::kBool;
-    case ArgKind::kString: return k == K::kString;
-    case ArgKind::kDType: return k == K::kDType;
-    case ArgKind::kInts: return k == K::kInts || (k == K::kInt && arg.fixed_length > 0);
-    case ArgKind::kFloats: return k == K::kFloats || k == K::kInts;
-    case ArgKind::kBools: return k == K::kBools;
-    default: return true;
+    case ArgKind::kInt:
+      return k == K::kInt || k == K::kBool;
+    case ArgKind::kFloat:
+      return k == K::kFloat || k == K::kInt;
+    case ArgKind::kBool:
+      return k == K::kBool;
+    case ArgKind::kScalar:
+      return k == K::kInt || k == K::kFloat || k == K::kBool;
+    case ArgKind::kString:
+      return k == K::kString;
+    case ArgKind::kDType:
+      return k == K::kDType;
+    case ArgKind::kInts:
+      return k == K::kInts || (k == K::kInt && arg.fixed_length > 0);
+    case ArgKind::kFloats:
+      return k == K::kFloats || k == K::kInts;
+    case ArgKind::kBools:
+      return k == K::kBools;
+    default:
+      return true;
   }
 }
 
@@ -116,8 +129,8 @@ Status verify_node(const Node& node) {
     }
   }
   if (!s.returns_list && node.num_results() != s.num_returns) {
-    return node_error(Code::kVerifyArity, node, "{} results, the schema has {}",
-                      node.num_results(), s.num_returns);
+    return node_error(Code::kVerifyArity, node, "{} results, the schema has {}", node.num_results(),
+                      s.num_returns);
   }
   return ok();
 }
@@ -136,6 +149,8 @@ const Schema& schema(const OpDef& op, int variant) {
   return parsed_rows().at(&op).schemas[static_cast<size_t>(variant)];
 }
 
-const Schema& cpu_schema(const OpDef& op) { return *parsed_rows().at(&op).cpu; }
+const Schema& cpu_schema(const OpDef& op) {
+  return *parsed_rows().at(&op).cpu;
+}
 
 }  // namespace tosaic::aten

@@ -40,8 +40,12 @@ constexpr Schemas schemas(T... text) {
 // tensors); out(i) is a result.
 
 using OperandRef = int16_t;
-constexpr OperandRef out(int i) { return static_cast<OperandRef>(1000 + i); }
-constexpr bool is_out(OperandRef ref) { return ref >= 1000; }
+constexpr OperandRef out(int i) {
+  return static_cast<OperandRef>(1000 + i);
+}
+constexpr bool is_out(OperandRef ref) {
+  return ref >= 1000;
+}
 
 enum class ConstraintKind : uint8_t {
   kNone,
@@ -56,15 +60,18 @@ struct Constraint {
   ConstraintKind kind = ConstraintKind::kNone;
   std::array<OperandRef, 4> operands{};
   uint8_t count = 0;
-  int8_t axis = -1;           ///< of kWeight
-  double scale_i8 = 0;        ///< of kFixed, by activation dtype
+  int8_t axis = -1;     ///< of kWeight
+  double scale_i8 = 0;  ///< of kFixed, by activation dtype
   int32_t zero_point_i8 = 0;
   double scale_i16 = 0;
 };
-constexpr Constraint own(OperandRef a) { return {ConstraintKind::kOwn, {a}, 1}; }
+constexpr Constraint own(OperandRef a) {
+  return {ConstraintKind::kOwn, {a}, 1};
+}
 constexpr Constraint same(std::initializer_list<OperandRef> list) {
   Constraint c{ConstraintKind::kSame, {}, 0};
-  for (OperandRef ref : list) c.operands[c.count++] = ref;
+  for (OperandRef ref : list)
+    c.operands[c.count++] = ref;
   return c;
 }
 constexpr Constraint fixed(OperandRef a, double scale_i8, int32_t zero_point_i8, double scale_i16) {
@@ -84,7 +91,8 @@ struct Constraints {
   uint8_t count = 0;
   constexpr Constraints() = default;
   constexpr Constraints(std::initializer_list<Constraint> constraints) {
-    for (const Constraint& c : constraints) list[count++] = c;
+    for (const Constraint& c : constraints)
+      list[count++] = c;
   }
   constexpr auto begin() const { return list.begin(); }
   constexpr auto end() const { return list.begin() + count; }
@@ -109,12 +117,13 @@ class Lowered {
 /// How the row stands to layout of memory and to other nodes: traits that passes ask for.
 enum class Trait : uint8_t {
   kNone = 0,
-  kNoOp = 1 << 0,        ///< gives its first operand unchanged (dropout in eval, detach, alias, clone)
+  kNoOp = 1 << 0,  ///< gives its first operand unchanged (dropout in eval, detach, alias, clone)
   kActivation = 1 << 1,  ///< may be fused into the node before it: monotonic clamp of operand 0
   kView = 1 << 2,        ///< moves or relabels elements, computes nothing: keeps parameters
   kQuantize = 1 << 3,    ///< quantized_decomposed.quantize_*
   kDequantize = 1 << 4,  ///< quantized_decomposed.dequantize_*
-  kFusesActivation = 1 << 5,  ///< a following activation without q/dq between belongs to it (conv, linear, add)
+  kFusesActivation =
+      1 << 5,  ///< a following activation without q/dq between belongs to it (conv, linear, add)
 };
 constexpr Trait operator|(Trait a, Trait b) {
   return static_cast<Trait>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b));
@@ -139,13 +148,17 @@ struct Row {
   }
 };
 
-inline const Row& row(const OpDef& op) { return *static_cast<const Row*>(op.spec); }
+inline const Row& row(const OpDef& op) {
+  return *static_cast<const Row*>(op.spec);
+}
 extern const DialectHooks kAtenHooks;
 
 /// The operator's name as the program wrote it, also of one that no row serves.
 std::string_view shown_name(const Node& node);
 
-inline bool is_aten(const Node& node) { return node.op().dialect == Dialect::kAten; }
+inline bool is_aten(const Node& node) {
+  return node.op().dialect == Dialect::kAten;
+}
 
 /// The parsed schema of an overload; parsed once per process.
 const Schema& schema(const OpDef& op, int variant);
@@ -155,18 +168,18 @@ const Schema& cpu_schema(const OpDef& op);
 }  // namespace tosaic::aten
 
 /// `TOSAIC_ATEN_OP(tanh) = {.schemas = …};` defines the row and its operator tosaic::aten::tanh.
-#define TOSAIC_ATEN_OP(op_name)                                                               \
-  namespace tosaic::aten {                                                                    \
-  extern const Row op_name##_row;                                                             \
-  extern constinit const OpDef op_name;                                                       \
-  constinit const OpDef op_name{#op_name, Dialect::kAten, &kAtenHooks, &op_name##_row};       \
-  TOSAIC_REGISTER_OP(op_name);                                                                \
-  }                                                                                           \
+#define TOSAIC_ATEN_OP(op_name)                                                         \
+  namespace tosaic::aten {                                                              \
+  extern const Row op_name##_row;                                                       \
+  extern constinit const OpDef op_name;                                                 \
+  constinit const OpDef op_name{#op_name, Dialect::kAten, &kAtenHooks, &op_name##_row}; \
+  TOSAIC_REGISTER_OP(op_name);                                                          \
+  }                                                                                     \
   constinit const ::tosaic::aten::Row tosaic::aten::op_name##_row
 
 /// Names another file's operator, for composites and passes: `TOSAIC_USE_ATEN_OP(sigmoid);`.
-#define TOSAIC_USE_ATEN_OP(op_name)       \
-  namespace tosaic::aten {                \
-  extern const OpDef op_name;             \
-  }                                       \
+#define TOSAIC_USE_ATEN_OP(op_name) \
+  namespace tosaic::aten {          \
+  extern const OpDef op_name;       \
+  }                                 \
   static_assert(true)

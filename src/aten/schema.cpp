@@ -15,7 +15,8 @@ class Cursor {
   explicit Cursor(std::string_view text) : text_(text) {}
 
   void skip_blanks() {
-    while (pos_ < text_.size() && text_[pos_] == ' ') ++pos_;
+    while (pos_ < text_.size() && text_[pos_] == ' ')
+      ++pos_;
   }
   bool take(std::string_view token) {
     skip_blanks();
@@ -44,9 +45,11 @@ class Cursor {
   std::string_view until(std::string_view ends) {
     skip_blanks();
     const size_t begin = pos_;
-    while (pos_ < text_.size() && ends.find(text_[pos_]) == std::string_view::npos) ++pos_;
+    while (pos_ < text_.size() && ends.find(text_[pos_]) == std::string_view::npos)
+      ++pos_;
     std::string_view result = text_.substr(begin, pos_ - begin);
-    while (!result.empty() && result.back() == ' ') result.remove_suffix(1);
+    while (!result.empty() && result.back() == ' ')
+      result.remove_suffix(1);
     return result;
   }
   Diagnostic fail(std::string_view what) const {
@@ -73,11 +76,15 @@ ArgKind list_kind(ArgKind element, bool optional_element) {
   switch (element) {
     case ArgKind::kTensor:
       return optional_element ? ArgKind::kOptionalTensorList : ArgKind::kTensorList;
-    case ArgKind::kInt: return ArgKind::kInts;
+    case ArgKind::kInt:
+      return ArgKind::kInts;
     case ArgKind::kFloat:
-    case ArgKind::kScalar: return ArgKind::kFloats;
-    case ArgKind::kBool: return ArgKind::kBools;
-    default: return ArgKind::kOther;
+    case ArgKind::kScalar:
+      return ArgKind::kFloats;
+    case ArgKind::kBool:
+      return ArgKind::kBools;
+    default:
+      return ArgKind::kOther;
   }
 }
 
@@ -137,8 +144,7 @@ Expected<Attr> parse_default(Cursor& c, const Type& type) {
     if (!c.take("]")) return c.fail("']' is missing");
     if (type.kind != ArgKind::kInts) return Attr::ints({});
     if (items.empty()) return Attr::ints({});
-    const auto count =
-        static_cast<uint8_t>(1 + std::count(items.begin(), items.end(), ','));
+    const auto count = static_cast<uint8_t>(1 + std::count(items.begin(), items.end(), ','));
     int64_t first = 0;
     std::from_chars(items.data(), items.data() + items.size(), first);
     return repeated_int(first, count);

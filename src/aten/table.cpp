@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "aten/builder.h"
 #include "numeric/table.h"
+#include "aten/builder.h"
 
 namespace tosaic::aten {
 

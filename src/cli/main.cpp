@@ -2,6 +2,7 @@
 // The command `tosaic`.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -86,6 +87,60 @@ int dispatch(const CLI::App& app, Flags& flags) {
   return run_opt_command(flags);
 }
 
+std::vector<std::string> flag_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames())
+      names.push_back("--" + name);
+    for (const std::string& name : option->get_snames())
+      names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr))
+    names.push_back(command->get_name());
+  return names;
+}
+
+Diagnostic unknown_word(std::string_view kind, const std::string& word,
+                        const std::vector<std::string>& names, std::string_view help) {
+  Diagnostic d =
+      error(Code::kOption, "there is no {} {}; there are {}", kind, word, fmt::join(names, ", "));
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string_view near = nearest_name(word, views);
+  d.hint = near.empty() ? fmt::format("see {}", help) : fmt::format("did you mean {}", near);
+  return d;
+}
+
+/// CLI11 first says what is missing; a misspelt word, which may be why, is what the user has to
+/// see.
+Diagnostic parse_error(const CLI::App& app, const std::vector<std::string>& args,
+                       const std::string& message) {
+  const auto word = std::ranges::find_if(args, [](const auto& a) { return !a.starts_with("-"); });
+  const CLI::App* command = &app;
+  std::string help = "tosaic --help";
+  if (word != args.end()) {
+    const std::vector<std::string> commands = command_names(app);
+    if (std::ranges::find(commands, *word) == commands.end()) {
+      return unknown_word("command", *word, commands, help);
+    }
+    command = app.get_subcommand(*word);
+    help = fmt::format("tosaic {} --help", *word);
+  }
+  const std::vector<std::string> names = flag_names(*command);
+  for (const std::string& arg : args) {
+    if (!arg.starts_with("--") || arg == "--") continue;
+    const std::string name = arg.substr(0, arg.find('='));
+    if (std::ranges::find(names, name) == names.end()) {
+      return unknown_word("flag", name, names, help);
+    }
+  }
+  return error(Code::kOption, "{}", message).with_hint(fmt::format("see {}", help));
+}
+
 int run(int argc, char** argv) {
   install_signal_handlers();
   CLI::App app("PyTorch to TOSA to Arm Ethos-U", "tosaic");
@@ -98,13 +153,13 @@ int run(int argc, char** argv) {
   add_inspect(app, flags);
   add_opt(app, flags);
   add_ops(app, flags);
-  std::vector<std::string> args = normalise_flags(argc, argv);
-  std::reverse(args.begin(), args.end());  // CLI11 takes them from the back
+  const std::vector<std::string> args = normalise_flags(argc, argv);
   try {
-    app.parse(args);
+    app.parse(
+        std::vector<std::string>(args.rbegin(), args.rend()));  // CLI11 takes them from the back
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
-    return fail(error(Code::kOption, "{}", e.what()).with_hint("see tosaic --help"));
+    return fail(parse_error(app, args, e.what()));
   }
   return dispatch(app, flags);
 }
@@ -112,4 +167,6 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace tosaic::cli
 
-int main(int argc, char** argv) { return tosaic::cli::run(argc, argv); }
+int main(int argc, char** argv) {
+  return tosaic::cli::run(argc, argv);
+}

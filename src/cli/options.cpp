@@ -37,6 +37,12 @@ void add_pass_flags(CLI::App& c, PassOptions& p, Flags& f) {
   c.add_flag("--time-passes", p.time_passes, "report the time of each pass");
 }
 
+std::string check_above_zero(const std::string& text) {
+  double number = 0;
+  if (CLI::detail::lexical_cast(text, number) && number > 0) return {};
+  return fmt::format("{} is not a number above 0", text);
+}
+
 void add_vela(CLI::App& c, Flags& f) {
   VelaOptions& v = f.compile.vela;
   c.add_option("--config", v.config_file, "a vendor's vela.ini; default: Vela's own Arm/vela.ini");
@@ -53,7 +59,7 @@ void add_vela(CLI::App& c, Flags& f) {
                "the project's environment, python3");
   c.add_option("--vela-flags", f.vela_flags, "more flags of the vela command");
   c.add_option("--vela-timeout", v.timeout_seconds, "seconds that Vela may take (default 300)")
-      ->check(CLI::PositiveNumber);
+      ->check(check_above_zero);
 }
 
 Expected<TosaVersion> parse_version(const std::string& text) {

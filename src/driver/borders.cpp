@@ -12,16 +12,26 @@ namespace {
 /// The spelling that users know: "int8", "float32".
 std::string user_dtype(DType dtype) {
   switch (dtype) {
-    case DType::kI8: return "int8";
-    case DType::kU8: return "uint8";
-    case DType::kI16: return "int16";
-    case DType::kI32: return "int32";
-    case DType::kI64: return "int64";
-    case DType::kF16: return "float16";
-    case DType::kBF16: return "bfloat16";
-    case DType::kF32: return "float32";
-    case DType::kF64: return "float64";
-    default: return std::string(dtype_name(dtype));
+    case DType::kI8:
+      return "int8";
+    case DType::kU8:
+      return "uint8";
+    case DType::kI16:
+      return "int16";
+    case DType::kI32:
+      return "int32";
+    case DType::kI64:
+      return "int64";
+    case DType::kF16:
+      return "float16";
+    case DType::kBF16:
+      return "bfloat16";
+    case DType::kF32:
+      return "float32";
+    case DType::kF64:
+      return "float64";
+    default:
+      return std::string(dtype_name(dtype));
   }
 }
 
@@ -45,10 +55,12 @@ void name_borders(Graph& graph) {
   const auto name = [&](Value& v, std::string_view stem) {
     const std::string base(v.name().empty() ? stem : v.name());
     std::string unique = base;
-    for (int i = 2; !taken.insert(unique).second; ++i) unique = fmt::format("{}_{}", base, i);
+    for (int i = 2; !taken.insert(unique).second; ++i)
+      unique = fmt::format("{}_{}", base, i);
     v.set_name(module.intern(unique));
   };
-  for (Value* v : graph.inputs()) name(*v, "input");
+  for (Value* v : graph.inputs())
+    name(*v, "input");
   std::vector<Value*> outputs = graph.outputs();
   std::unordered_set<const Value*> seen;
   for (Value*& v : outputs) {
@@ -71,13 +83,15 @@ void name_borders(Graph& graph) {
 
 std::vector<IoReport> io_of_inputs(const Graph& graph) {
   std::vector<IoReport> list;
-  for (const Value* v : graph.inputs()) list.push_back(io_of(*v, "input", list.size()));
+  for (const Value* v : graph.inputs())
+    list.push_back(io_of(*v, "input", list.size()));
   return list;
 }
 
 std::vector<IoReport> io_of_outputs(const Graph& graph) {
   std::vector<IoReport> list;
-  for (const Value* v : graph.outputs()) list.push_back(io_of(*v, "output", list.size()));
+  for (const Value* v : graph.outputs())
+    list.push_back(io_of(*v, "output", list.size()));
   return list;
 }
 

@@ -8,8 +8,9 @@
 
 namespace tosaic {
 
-/// Gives every input and output of a TOSA graph a tensor and a name of its own: an output that is an
-/// input, a constant or an earlier output gets an IDENTITY. A .tosa file then has exactly these names.
+/// Gives every input and output of a TOSA graph a tensor and a name of its own: an output that is
+/// an input, a constant or an earlier output gets an IDENTITY. A .tosa file then has exactly these
+/// names.
 void name_borders(Graph& graph);
 
 /// Inputs or outputs as the report shows them.

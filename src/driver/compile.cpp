@@ -8,6 +8,7 @@
 #include "aten/pt2/reader.h"
 #include "aten/row.h"
 #include "driver/borders.h"
+#include "driver/opt.h"
 #include "driver/pipelines.h"
 #include "driver/pte_emit.h"
 #include "ethosu/payload.h"
@@ -21,7 +22,9 @@
 namespace tosaic {
 namespace {
 
-bool ends_with(std::string_view text, std::string_view suffix) { return text.ends_with(suffix); }
+bool ends_with(std::string_view text, std::string_view suffix) {
+  return text.ends_with(suffix);
+}
 
 std::span<const std::byte> as_bytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -61,6 +64,7 @@ class Compilation {
         report_.pass_times.push_back({std::string(t.name), t.seconds});
       }
     }
+    report_.diagnostics.insert(report_.diagnostics.begin(), sink_.all().begin(), sink_.all().end());
     return std::move(report_);
   }
 
@@ -70,6 +74,7 @@ class Compilation {
   Status prepare();
   Status place_nodes();
   Status refuse_what_is_left();
+  void warn_of_cpu();
   Status compile_to_tosa();
   Status compile_to_pte();
   Status optimise(Graph*& graph);
@@ -107,8 +112,8 @@ Status Compilation::read() {
 Status Compilation::prepare() {
   PassContext c = context();
   const bool integer = options_.target.kind == TargetKind::kTosaInt;
-  TOSAIC_CHECK_OK(passes_.run(integer ? prepare_integer_pipeline() : prepare_pipeline(),
-                              *module_->main(), c));
+  TOSAIC_CHECK_OK(
+      passes_.run(integer ? prepare_integer_pipeline() : prepare_pipeline(), *module_->main(), c));
   watch_.lap("prepare");
   return ok();
 }
@@ -147,9 +152,9 @@ Status Compilation::refuse_what_is_left() {
     ++num_left;
   }
   if (first == nullptr) return ok();
-  Diagnostic d = error(Code::kStrict, "{}", first->reason
-                                                ? first->reason->why
-                                                : fmt::format("{} has no integer form", first->op));
+  Diagnostic d =
+      error(Code::kStrict, "{}",
+            first->reason ? first->reason->why : fmt::format("{} has no integer form", first->op));
   d.where = first->where;
   d.notes.push_back(fmt::format("{} gives {}", first->op, first->type));
   d.notes.push_back(fmt::format("{} of {} nodes are not taken by {}", num_left,
@@ -157,6 +162,19 @@ Status Compilation::refuse_what_is_left() {
   d.hint = fmt::format("see all of them with: tosaic explain {} --target {}", options_.input,
                        report_.target);
   return d;
+}
+
+/// Quantisation at the borders is the CPU's anyway and no reason to warn.
+void Compilation::warn_of_cpu() {
+  const auto num_left = std::ranges::count_if(
+      report_.nodes, [](const NodeReport& n) { return n.device == "cpu" && n.reason; });
+  if (num_left == 0) return;
+  Diagnostic d =
+      error(Code::kWarnCpu, "{} of {} nodes run on the CPU", num_left, report_.nodes.size());
+  d.severity = Severity::kWarning;
+  d.hint =
+      fmt::format("see why with: tosaic explain {} --target {}", options_.input, report_.target);
+  sink_.add(std::move(d));
 }
 
 Status Compilation::optimise(Graph*& graph) {
@@ -245,6 +263,7 @@ Status Compilation::compile_to_pte() {
   TOSAIC_TRY(EmittedPte pte, emit_pte(main, delegates, options_.target));
   report_.planned_bytes = pte.planned_bytes;
   report_.kernels = pte.kernels;
+  warn_of_cpu();
   watch_.lap("emit");
   return write(pte.bytes);
 }
@@ -254,6 +273,10 @@ Status Compilation::compile() {
   const bool is_tosa = ends_with(options_.output, ".tosa");
   if (!is_pte && !is_tosa && !ends_with(options_.output, ".tir")) {
     return error(Code::kOption, "-o {}: the suffix must be .pte, .tosa or .tir", options_.output);
+  }
+  TOSAIC_CHECK_OK(check_pass_names(options_.passes));
+  if (!options_.passes.stop_after.empty() && (is_pte || is_tosa)) {
+    return error(Code::kOption, "-o {}: --stop-after writes text IR, a .tir", options_.output);
   }
   const bool wants_pte = for_npu() || options_.target.kind == TargetKind::kCpu;
   if (is_tosa && wants_pte) {
@@ -303,8 +326,7 @@ Diagnostic report_bug(const BugError& bug, const Module* module) {
   d.hint = "this is a bug in tosaic: please report it with the program";
   if (module == nullptr) return d;
   const char* folder = std::getenv("TMPDIR");
-  const std::string path =
-      fmt::format("{}/tosaic-bug.tir", folder == nullptr ? "/tmp" : folder);
+  const std::string path = fmt::format("{}/tosaic-bug.tir", folder == nullptr ? "/tmp" : folder);
   PrintOptions elided;
   elided.max_constant_elements = 1024;
   if (write_file(path, print(*module, elided))) {

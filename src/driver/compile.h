@@ -15,19 +15,20 @@
 namespace tosaic {
 
 struct CompileOptions {
-  std::string input;    ///< .pt2
-  std::string output;   ///< .tosa, .pte or .tir; the suffix decides
-  std::string model;    ///< which program of an archive with several; empty: the only one
+  std::string input;   ///< .pt2
+  std::string output;  ///< .tosa, .pte or .tir; the suffix decides
+  std::string model;   ///< which program of an archive with several; empty: the only one
   Target target;
   TosaVersion tosa_version;
-  VelaOptions vela;     ///< accelerator and defaults are filled from the target
+  VelaOptions vela;  ///< accelerator and defaults are filled from the target
   PassOptions passes;
-  bool strict = false;  ///< a node left on the CPU is an error
-  std::string dump_dir; ///< TOSA and payload per partition, IR per pass; empty: none
+  bool strict = false;   ///< a node left on the CPU is an error
+  std::string dump_dir;  ///< TOSA and payload per partition, IR per pass; empty: none
 };
 
-/// `tosaic compile`: reads, quantises (folds), partitions, lowers, calls Vela, writes the output and
-/// the dump. A broken invariant anywhere inside becomes the error E0001 with a reproducing .tir.
+/// `tosaic compile`: reads, quantises (folds), partitions, lowers, calls Vela, writes the output
+/// and the dump. A broken invariant anywhere inside becomes the error E0001 with a reproducing
+/// .tir.
 Expected<CompileReport> compile(const CompileOptions& options);
 
 /// `tosaic explain`: where each node would run, and why. Takes a .pt2, or a .tosa whose operations

@@ -37,10 +37,13 @@ Expected<std::string> inspect_tosa(const std::string& path, bool json) {
     return print(graph, options);
   }
   std::map<std::string, int> counts;
-  for (const Node& n : graph.nodes()) ++counts[std::string(n.full_name())];
+  for (const Node& n : graph.nodes())
+    ++counts[std::string(n.full_name())];
   Json j{{"kind", "tosa"}, {"inputs", Json::array()}, {"outputs", Json::array()}};
-  for (const Value* v : graph.inputs()) j["inputs"].push_back(value_json(*v));
-  for (const Value* v : graph.outputs()) j["outputs"].push_back(value_json(*v));
+  for (const Value* v : graph.inputs())
+    j["inputs"].push_back(value_json(*v));
+  for (const Value* v : graph.outputs())
+    j["outputs"].push_back(value_json(*v));
   j["operations"] = counts;
   return dump(j);
 }
@@ -82,8 +85,8 @@ Json plan_json(const PtePlan& plan) {
   for (const PteInstruction& instruction : plan.instructions) {
     if (const auto* kernel = std::get_if<PteKernelCall>(&instruction)) {
       const PteOperator& op = plan.operators[static_cast<size_t>(kernel->op)];
-      j["instructions"].push_back(fmt::format("{}.{}({})", op.name, op.overload,
-                                              fmt::join(kernel->args, ", ")));
+      j["instructions"].push_back(
+          fmt::format("{}.{}({})", op.name, op.overload, fmt::join(kernel->args, ", ")));
     } else if (const auto* call = std::get_if<PteDelegateCall>(&instruction)) {
       j["instructions"].push_back(
           fmt::format("delegate {}({})", call->delegate, fmt::join(call->args, ", ")));
@@ -100,7 +103,8 @@ Expected<std::string> inspect_pte(const std::string& path, bool json) {
   Json j{{"kind", "pte"}, {"bytes", file->bytes().size()}};
   j["constants"] = program.constants.size();
   j["methods"] = Json::array();
-  for (const PtePlan& plan : program.plans) j["methods"].push_back(plan_json(plan));
+  for (const PtePlan& plan : program.plans)
+    j["methods"].push_back(plan_json(plan));
   if (json) return dump(j);
   std::string text = fmt::format("{}: {} bytes, {} constants\n", path, file->bytes().size(),
                                  program.constants.size());
@@ -108,7 +112,8 @@ Expected<std::string> inspect_pte(const std::string& path, bool json) {
     text += fmt::format("method {}\n", m["name"].get<std::string>());
     for (const char* key : {"inputs", "outputs", "kernels", "delegates", "instructions"}) {
       for (const Json& item : m[key]) {
-        text += fmt::format("  {}: {}\n", std::string_view(key).substr(0, std::string_view(key).size() - 1),
+        text += fmt::format("  {}: {}\n",
+                            std::string_view(key).substr(0, std::string_view(key).size() - 1),
                             item.is_string() ? item.get<std::string>() : item.dump());
       }
     }

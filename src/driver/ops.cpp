@@ -13,32 +13,52 @@ using Json = nlohmann::ordered_json;
 
 std::string_view kind_name(aten::ArgKind kind) {
   switch (kind) {
-    case aten::ArgKind::kTensor: return "tensor";
-    case aten::ArgKind::kOptionalTensor: return "tensor?";
-    case aten::ArgKind::kTensorList: return "tensor[]";
-    case aten::ArgKind::kOptionalTensorList: return "tensor?[]";
-    case aten::ArgKind::kInt: return "int";
-    case aten::ArgKind::kFloat: return "float";
-    case aten::ArgKind::kBool: return "bool";
-    case aten::ArgKind::kScalar: return "scalar";
-    case aten::ArgKind::kString: return "string";
-    case aten::ArgKind::kDType: return "dtype";
-    case aten::ArgKind::kInts: return "int[]";
-    case aten::ArgKind::kFloats: return "float[]";
-    case aten::ArgKind::kBools: return "bool[]";
-    case aten::ArgKind::kOther: return "other";
+    case aten::ArgKind::kTensor:
+      return "tensor";
+    case aten::ArgKind::kOptionalTensor:
+      return "tensor?";
+    case aten::ArgKind::kTensorList:
+      return "tensor[]";
+    case aten::ArgKind::kOptionalTensorList:
+      return "tensor?[]";
+    case aten::ArgKind::kInt:
+      return "int";
+    case aten::ArgKind::kFloat:
+      return "float";
+    case aten::ArgKind::kBool:
+      return "bool";
+    case aten::ArgKind::kScalar:
+      return "scalar";
+    case aten::ArgKind::kString:
+      return "string";
+    case aten::ArgKind::kDType:
+      return "dtype";
+    case aten::ArgKind::kInts:
+      return "int[]";
+    case aten::ArgKind::kFloats:
+      return "float[]";
+    case aten::ArgKind::kBools:
+      return "bool[]";
+    case aten::ArgKind::kOther:
+      return "other";
   }
   return "other";
 }
 
 std::string_view kind_name(aten::ConstraintKind kind) {
   switch (kind) {
-    case aten::ConstraintKind::kNone: return "none";
-    case aten::ConstraintKind::kOwn: return "own";
-    case aten::ConstraintKind::kSame: return "same";
-    case aten::ConstraintKind::kFixed: return "fixed";
-    case aten::ConstraintKind::kWeight: return "weight";
-    case aten::ConstraintKind::kBias: return "bias";
+    case aten::ConstraintKind::kNone:
+      return "none";
+    case aten::ConstraintKind::kOwn:
+      return "own";
+    case aten::ConstraintKind::kSame:
+      return "same";
+    case aten::ConstraintKind::kFixed:
+      return "fixed";
+    case aten::ConstraintKind::kWeight:
+      return "weight";
+    case aten::ConstraintKind::kBias:
+      return "bias";
   }
   return "none";
 }
@@ -50,7 +70,8 @@ std::string operand_text(aten::OperandRef ref) {
 
 std::string constraint_text(const aten::Constraint& c) {
   std::vector<std::string> parts;
-  for (uint8_t i = 0; i < c.count; ++i) parts.push_back(operand_text(c.operands[i]));
+  for (uint8_t i = 0; i < c.count; ++i)
+    parts.push_back(operand_text(c.operands[i]));
   if (c.kind == aten::ConstraintKind::kWeight) parts.push_back(fmt::format("axis {}", c.axis));
   return fmt::format("{}({})", kind_name(c.kind), fmt::join(parts, ", "));
 }
@@ -81,7 +102,8 @@ Json op_json(const OpDef& op) {
   j["lowering"] = row.lower != nullptr;
   j["table"] = row.table != nullptr;
   j["constraints"] = Json::array();
-  for (const aten::Constraint& c : row.quant) j["constraints"].push_back(constraint_text(c));
+  for (const aten::Constraint& c : row.quant)
+    j["constraints"].push_back(constraint_text(c));
   return j;
 }
 
@@ -108,11 +130,13 @@ std::string list_ops(bool json) {
   std::ranges::sort(ops, {}, &OpDef::name);
   if (json) {
     Json list = Json::array();
-    for (const OpDef* op : ops) list.push_back(op_json(*op));
+    for (const OpDef* op : ops)
+      list.push_back(op_json(*op));
     return Json{{"ops", std::move(list)}}.dump(2) + "\n";
   }
   std::string text;
-  for (const OpDef* op : ops) text += op_text(*op);
+  for (const OpDef* op : ops)
+    text += op_text(*op);
   return text;
 }
 

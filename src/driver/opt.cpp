@@ -15,8 +15,8 @@ Expected<const Pass*> find_pass(std::string_view name) {
     if (pass->name == name) return pass;
     names.push_back(pass->name);
   }
-  Diagnostic d = error(Code::kPass, "there is no pass \"{}\"; there are {}", name,
-                       fmt::join(names, ", "));
+  Diagnostic d =
+      error(Code::kPass, "there is no pass \"{}\"; there are {}", name, fmt::join(names, ", "));
   if (const auto near = nearest_name(name, names); !near.empty()) {
     d.hint = fmt::format("did you mean {}", near);
   }
@@ -25,7 +25,18 @@ Expected<const Pass*> find_pass(std::string_view name) {
 
 }  // namespace
 
+Status check_pass_names(const PassOptions& options) {
+  for (const std::string& name : {options.print_before, options.print_after}) {
+    if (!name.empty() && name != "all") TOSAIC_CHECK_OK(find_pass(name));
+  }
+  if (!options.stop_after.empty()) TOSAIC_CHECK_OK(find_pass(options.stop_after));
+  for (const std::string& name : options.disabled)
+    TOSAIC_CHECK_OK(find_pass(name));
+  return ok();
+}
+
 Expected<std::string> run_opt(const OptOptions& options) {
+  TOSAIC_CHECK_OK(check_pass_names(options.pass_options));
   TOSAIC_TRY(const std::string text, read_text_file(options.input));
   TOSAIC_TRY(const auto module, parse_module(text, options.input));
   TOSAIC_CHECK_OK(verify(*module));
@@ -41,7 +52,8 @@ Expected<std::string> run_opt(const OptOptions& options) {
   context.diagnostics = &sink;
   PassManager manager(options.pass_options);
   std::vector<std::string> graphs;
-  for (const auto& graph : module->graphs()) graphs.emplace_back(graph->name());
+  for (const auto& graph : module->graphs())
+    graphs.emplace_back(graph->name());
   for (const std::string& name : graphs) {
     TOSAIC_CHECK_OK(manager.run(passes, *module->find_graph(name), context));
   }

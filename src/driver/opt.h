@@ -11,11 +11,14 @@
 namespace tosaic {
 
 struct OptOptions {
-  std::string input;                 ///< .tir
-  std::vector<std::string> passes;   ///< names, in order
+  std::string input;                ///< .tir
+  std::vector<std::string> passes;  ///< names, in order
   Target target;
   PassOptions pass_options;
 };
+
+/// E0312 for a name in the options that is no pass's, with the nearest one.
+Status check_pass_names(const PassOptions& options);
 
 /// `tosaic opt`: runs passes over every graph of a text module, in which they make sense, and gives
 /// the module as text. E0312 for an unknown pass, with the nearest name.

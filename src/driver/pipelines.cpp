@@ -15,14 +15,20 @@ constexpr const Pass* kPrepareInteger[] = {&kRemoveNoOps, &kFoldBatchNorm, &kFol
                                            &kRemoveDeadNodes};
 static_assert(pipeline_is_ordered(kPrepareInteger, Property::kNone));
 
-constexpr const Pass* kTosa[] = {&kCanonicalise, &kChooseLayout,   &kCanonicalise,
+constexpr const Pass* kTosa[] = {&kCanonicalise, &kChooseLayout,    &kCanonicalise,
                                  &kFoldRescale,  &kRemoveDeadNodes, &kShareConstants};
 static_assert(pipeline_is_ordered(kTosa, Property::kTosa));
 
 }  // namespace
 
-std::span<const Pass* const> prepare_pipeline() { return kPrepare; }
-std::span<const Pass* const> prepare_integer_pipeline() { return kPrepareInteger; }
-std::span<const Pass* const> tosa_pipeline() { return kTosa; }
+std::span<const Pass* const> prepare_pipeline() {
+  return kPrepare;
+}
+std::span<const Pass* const> prepare_integer_pipeline() {
+  return kPrepareInteger;
+}
+std::span<const Pass* const> tosa_pipeline() {
+  return kTosa;
+}
 
 }  // namespace tosaic

@@ -16,20 +16,34 @@ namespace {
 
 std::optional<PteDtype> pte_dtype(DType dtype) {
   switch (dtype) {
-    case DType::kBool: return PteDtype::kBool;
-    case DType::kI8: return PteDtype::kInt8;
-    case DType::kU8: return PteDtype::kUint8;
-    case DType::kI16: return PteDtype::kInt16;
-    case DType::kU16: return PteDtype::kUint16;
-    case DType::kI32: return PteDtype::kInt32;
-    case DType::kU32: return PteDtype::kUint32;
-    case DType::kI64: return PteDtype::kInt64;
-    case DType::kU64: return PteDtype::kUint64;
-    case DType::kF16: return PteDtype::kFloat16;
-    case DType::kBF16: return PteDtype::kBfloat16;
-    case DType::kF32: return PteDtype::kFloat32;
-    case DType::kF64: return PteDtype::kFloat64;
-    default: return std::nullopt;
+    case DType::kBool:
+      return PteDtype::kBool;
+    case DType::kI8:
+      return PteDtype::kInt8;
+    case DType::kU8:
+      return PteDtype::kUint8;
+    case DType::kI16:
+      return PteDtype::kInt16;
+    case DType::kU16:
+      return PteDtype::kUint16;
+    case DType::kI32:
+      return PteDtype::kInt32;
+    case DType::kU32:
+      return PteDtype::kUint32;
+    case DType::kI64:
+      return PteDtype::kInt64;
+    case DType::kU64:
+      return PteDtype::kUint64;
+    case DType::kF16:
+      return PteDtype::kFloat16;
+    case DType::kBF16:
+      return PteDtype::kBfloat16;
+    case DType::kF32:
+      return PteDtype::kFloat32;
+    case DType::kF64:
+      return PteDtype::kFloat64;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -40,7 +54,8 @@ class Emitter {
       : graph_(graph), delegates_(delegates), target_(target) {}
 
   Status run() {
-    for (const Delegate& d : delegates_) add_delegate(d);
+    for (const Delegate& d : delegates_)
+      add_delegate(d);
     for (const Value* v : graph_.inputs()) {
       TOSAIC_TRY(const int32_t index, tensor(*v));
       plan_.inputs.push_back(index);
@@ -100,7 +115,8 @@ class Emitter {
     }
     PteTensor t;
     t.dtype = *dtype;
-    for (int64_t size : v.shape()) t.sizes.push_back(static_cast<int32_t>(size));
+    for (int64_t size : v.shape())
+      t.sizes.push_back(static_cast<int32_t>(size));
     if (v.is_constant()) {
       const Constant& plain = graph_.module().materialised(*v.constant());
       t.storage = PteStorage::kConstant;
@@ -140,10 +156,12 @@ class Emitter {
       items.assign(value.as_ints().begin(), value.as_ints().end());
     } else {
       return no_kernel(node, fmt::format("the kernel takes a list of numbers where the program has "
-                                         "{}", to_string(value)));
+                                         "{}",
+                                         to_string(value)));
     }
     PteIntList list;
-    for (int64_t item : items) list.items.push_back(add(item));
+    for (int64_t item : items)
+      list.items.push_back(add(item));
     return add(std::move(list));
   }
 
@@ -152,13 +170,17 @@ class Emitter {
                               const aten::SchemaArg* given) {
     if (value.is_none() || arg.kind == aten::ArgKind::kOther) return add(std::monostate());
     switch (arg.kind) {
-      case aten::ArgKind::kInts: return int_list(node, value, given);
+      case aten::ArgKind::kInts:
+        return int_list(node, value, given);
       case aten::ArgKind::kFloat:
         return add(value.kind() == Attr::Kind::kFloat ? value.as_real()
                                                       : static_cast<double>(value.as_int()));
-      case aten::ArgKind::kInt: return add(value.as_int());
-      case aten::ArgKind::kBool: return add(value.as_bool());
-      case aten::ArgKind::kString: return add(std::string(value.as_string()));
+      case aten::ArgKind::kInt:
+        return add(value.as_int());
+      case aten::ArgKind::kBool:
+        return add(value.as_bool());
+      case aten::ArgKind::kString:
+        return add(std::string(value.as_string()));
       case aten::ArgKind::kDType: {
         const auto dtype = pte_dtype(value.as_dtype());
         if (!dtype) return no_kernel(node, "its dtype argument has no number in a .pte");
@@ -169,14 +191,14 @@ class Emitter {
         if (value.kind() == Attr::Kind::kBool) return add(value.as_bool());
         return add(value.as_int());
       default:
-        return no_kernel(node, fmt::format("argument \"{}\" has a kind that is not supported",
-                                           arg.name));
+        return no_kernel(node,
+                         fmt::format("argument \"{}\" has a kind that is not supported", arg.name));
     }
   }
 
   Expected<int32_t> tensor_arg(const aten::Call& call, const aten::SchemaArg& arg) {
-    const bool is_list = arg.kind == aten::ArgKind::kTensorList ||
-                         arg.kind == aten::ArgKind::kOptionalTensorList;
+    const bool is_list =
+        arg.kind == aten::ArgKind::kTensorList || arg.kind == aten::ArgKind::kOptionalTensorList;
     if (!is_list) {
       const Value* v = call.tensor(arg.name);
       if (v == nullptr) return add(std::monostate());
@@ -223,9 +245,9 @@ class Emitter {
     if (const auto it = operator_index_.find(name); it != operator_index_.end()) return it->second;
     const size_t first = name.find('.');
     const size_t last = name.rfind('.');
-    plan_.operators.push_back({fmt::format("{}::{}", name.substr(0, first),
-                                           name.substr(first + 1, last - first - 1)),
-                               name.substr(last + 1)});
+    plan_.operators.push_back(
+        {fmt::format("{}::{}", name.substr(0, first), name.substr(first + 1, last - first - 1)),
+         name.substr(last + 1)});
     const auto index = static_cast<int32_t>(plan_.operators.size() - 1);
     operator_index_[name] = index;
     return index;

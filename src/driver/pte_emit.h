@@ -13,8 +13,8 @@ namespace tosaic {
 
 /// A compiled partition.
 struct Delegate {
-  std::string graph;                 ///< name that `call` nodes use
-  std::vector<std::byte> payload;    ///< vela_bin_stream
+  std::string graph;               ///< name that `call` nodes use
+  std::vector<std::byte> payload;  ///< vela_bin_stream
 };
 
 struct EmittedPte {
@@ -24,8 +24,8 @@ struct EmittedPte {
 };
 
 /// Makes the .pte of a mixed graph: a delegate call per `call`, an ExecuTorch kernel call per other
-/// node (Row::cpu), planned memory. The graph has been through prepare_cpu. The bytes depend only on
-/// the arguments.
+/// node (Row::cpu), planned memory. The graph has been through prepare_cpu. The bytes depend only
+/// on the arguments.
 Expected<EmittedPte> emit_pte(const Graph& graph, const std::vector<Delegate>& delegates,
                               const Target& target);
 

@@ -33,9 +33,10 @@ void append_delegate(std::string& text, const DelegateReport& d) {
   text += fmt::format("    commands {}, weights {}, scratch {}\n", bytes_text(d.command_bytes),
                       bytes_text(d.weight_bytes), bytes_text(d.scratch_bytes));
   if (d.performance.total_cycles == 0) return;
-  text += fmt::format("    Vela's estimate: {} cycles ({} on the NPU), {} MACs, {} NPU operations\n",
-                      d.performance.total_cycles, d.performance.npu_cycles, d.performance.macs,
-                      d.performance.npu_ops);
+  text +=
+      fmt::format("    Vela's estimate: {} cycles ({} on the NPU), {} MACs, {} NPU operations\n",
+                  d.performance.total_cycles, d.performance.npu_cycles, d.performance.macs,
+                  d.performance.npu_ops);
   for (const VelaMemory& m : d.performance.memories) {
     text += fmt::format("    {}: peak {}\n", m.name, bytes_text(m.peak_bytes));
   }
@@ -68,12 +69,14 @@ std::string to_text(const CompileReport& r, bool color) {
   text += fmt::format("{} delegate{}, {} node{} on the CPU\n", r.delegates.size(),
                       r.delegates.size() == 1 ? "" : "s", count(r, "cpu"),
                       count(r, "cpu") == 1 ? "" : "s");
-  for (const DelegateReport& d : r.delegates) append_delegate(text, d);
+  for (const DelegateReport& d : r.delegates)
+    append_delegate(text, d);
   if (!r.kernels.empty()) {
     text += fmt::format("  kernels on the CPU: {}\n", fmt::join(r.kernels, ", "));
   }
   if (r.planned_bytes != 0) {
-    text += fmt::format("  planned memory outside the delegates: {}\n", bytes_text(r.planned_bytes));
+    text +=
+        fmt::format("  planned memory outside the delegates: {}\n", bytes_text(r.planned_bytes));
   }
   std::vector<std::string> times;
   for (const StageTime& t : r.times) {
@@ -96,7 +99,7 @@ std::string explain_text(const CompileReport& r, bool color) {
   }
   for (const NodeReport& n : r.nodes) {
     const std::string place =
-        n.where.file.empty() ? "" : fmt::format("  {}:{}", n.where.file, n.where.line);
+        n.where.line == 0 ? "" : fmt::format("  {}:{}", n.where.file, n.where.line);
     text += fmt::format("  {:<6} {:<42} {}{}\n", n.delegate.empty() ? n.device : n.delegate, n.op,
                         n.type, place);
   }

@@ -24,24 +24,24 @@ struct IoReport {
 
 /// One node of the user's program.
 struct NodeReport {
-  std::string op;                  ///< "aten.conv2d.default"
-  std::string type;                ///< of its first result
+  std::string op;    ///< "aten.conv2d.default"
+  std::string type;  ///< of its first result
   Location where;
-  std::string device;              ///< "npu", "cpu", or "tosa" for targets without an NPU
-  std::string delegate;            ///< "part0"; empty on the CPU
-  std::optional<Reject> reason;    ///< why it is on the CPU
+  std::string device;            ///< "npu", "cpu", or "tosa" for targets without an NPU
+  std::string delegate;          ///< "part0"; empty on the CPU
+  std::optional<Reject> reason;  ///< why it is on the CPU
 };
 
 /// One partition.
 struct DelegateReport {
   std::string name;
-  size_t num_nodes = 0;            ///< of the user's program
+  size_t num_nodes = 0;  ///< of the user's program
   size_t num_tosa_ops = 0;
   size_t tosa_bytes = 0;
   uint64_t command_bytes = 0;
   uint64_t weight_bytes = 0;
   uint64_t scratch_bytes = 0;
-  VelaPerformance performance;     ///< Vela's estimate
+  VelaPerformance performance;  ///< Vela's estimate
   std::string vela_version;
 };
 
@@ -60,10 +60,10 @@ struct CompileReport {
   std::vector<DelegateReport> delegates;
   std::vector<Diagnostic> diagnostics;  ///< warnings and remarks
   std::vector<StageTime> times;
-  std::vector<StageTime> pass_times;    ///< filled with --time-passes
-  std::vector<std::string> kernels;     ///< ExecuTorch kernels that the program calls, sorted
+  std::vector<StageTime> pass_times;  ///< filled with --time-passes
+  std::vector<std::string> kernels;   ///< ExecuTorch kernels that the program calls, sorted
   uint64_t output_bytes = 0;
-  uint64_t planned_bytes = 0;           ///< memory for values outside the delegates
+  uint64_t planned_bytes = 0;  ///< memory for values outside the delegates
 };
 
 /// For people: a table of delegates, what is on the CPU and why, inputs and outputs, times.

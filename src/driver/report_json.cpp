@@ -52,10 +52,9 @@ Json delegate_json(const DelegateReport& d) {
               {"weight_bytes", d.weight_bytes},
               {"scratch_bytes", d.scratch_bytes},
               {"vela", d.vela_version},
-              {"cycles",
-               Json{{"total", d.performance.total_cycles},
-                    {"npu", d.performance.npu_cycles},
-                    {"cpu", d.performance.cpu_cycles}}},
+              {"cycles", Json{{"total", d.performance.total_cycles},
+                              {"npu", d.performance.npu_cycles},
+                              {"cpu", d.performance.cpu_cycles}}},
               {"macs", d.performance.macs},
               {"npu_ops", d.performance.npu_ops},
               {"memories", std::move(memories)}};
@@ -75,7 +74,8 @@ Json diagnostic_json(const Diagnostic& d) {
 template <typename T, typename F>
 Json array_of(const std::vector<T>& list, F to_json_of) {
   Json array = Json::array();
-  for (const T& item : list) array.push_back(to_json_of(item));
+  for (const T& item : list)
+    array.push_back(to_json_of(item));
   return array;
 }
 

@@ -16,32 +16,42 @@ namespace {
 /// numpy's type for a dtype in memory; i4 and i48 are held in wider integers, bf16 has none.
 std::optional<std::string_view> numpy_type(DType dtype) {
   switch (dtype) {
-    case DType::kBool: return "b1";
+    case DType::kBool:
+      return "b1";
     case DType::kI4:
-    case DType::kI8: return "i1";
-    case DType::kU8: return "u1";
-    case DType::kI16: return "i2";
-    case DType::kU16: return "u2";
-    case DType::kI32: return "i4";
+    case DType::kI8:
+      return "i1";
+    case DType::kU8:
+      return "u1";
+    case DType::kI16:
+      return "i2";
+    case DType::kU16:
+      return "u2";
+    case DType::kI32:
+      return "i4";
     case DType::kI48:
-    case DType::kI64: return "i8";
-    case DType::kF16: return "f2";
-    case DType::kF32: return "f4";
-    case DType::kF64: return "f8";
-    default: return std::nullopt;
+    case DType::kI64:
+      return "i8";
+    case DType::kF16:
+      return "f2";
+    case DType::kF32:
+      return "f4";
+    case DType::kF64:
+      return "f8";
+    default:
+      return std::nullopt;
   }
 }
 
 /// The array of an input: by its name; else by position when no array has a name of the program.
 const NpyArray* find_array(const std::vector<NpyArray>& arrays, const Graph& graph, size_t index) {
   const auto named = [&](const Value* v) {
-    return std::ranges::find(arrays, v->name(), [](const NpyArray& a) -> std::string_view {
-      return a.name;
-    });
+    return std::ranges::find(arrays, v->name(),
+                             [](const NpyArray& a) -> std::string_view { return a.name; });
   };
   if (const auto it = named(graph.inputs()[index]); it != arrays.end()) return &*it;
-  const bool any_named = std::ranges::any_of(
-      graph.inputs(), [&](const Value* v) { return named(v) != arrays.end(); });
+  const bool any_named =
+      std::ranges::any_of(graph.inputs(), [&](const Value* v) { return named(v) != arrays.end(); });
   return any_named || index >= arrays.size() ? nullptr : &arrays[index];
 }
 
@@ -65,27 +75,33 @@ Expected<Samples> match_inputs(const Graph& graph, const std::vector<NpyArray>& 
     const NpyArray* a = find_array(arrays, graph, i);
     if (a == nullptr) {
       std::vector<std::string_view> names;
-      for (const NpyArray& given : arrays) names.push_back(given.name);
-      return input_error(v, fmt::format("the file has no array of that name but {}",
-                                        fmt::join(names, ", ")), file);
+      for (const NpyArray& given : arrays)
+        names.push_back(given.name);
+      return input_error(
+          v, fmt::format("the file has no array of that name but {}", fmt::join(names, ", ")),
+          file);
     }
     const auto type = numpy_type(v.dtype());
     if (!type || a->dtype != *type) {
-      return input_error(v, fmt::format("array \"{}\" has type {}, {} is needed", a->name, a->dtype,
-                                        type.value_or("a type that NumPy lacks")), file);
+      return input_error(v,
+                         fmt::format("array \"{}\" has type {}, {} is needed", a->name, a->dtype,
+                                     type.value_or("a type that NumPy lacks")),
+                         file);
     }
     const std::vector<int64_t> wanted(v.shape().begin(), v.shape().end());
     const bool exact = a->shape == wanted;
     const bool batched = !exact && a->shape.size() == wanted.size() + 1 &&
                          std::equal(wanted.begin(), wanted.end(), a->shape.begin() + 1);
     if (!exact && !batched) {
-      return input_error(v, fmt::format("array \"{}\" has shape [{}]", a->name,
-                                        fmt::join(a->shape, ",")), file);
+      return input_error(
+          v, fmt::format("array \"{}\" has shape [{}]", a->name, fmt::join(a->shape, ",")), file);
     }
     const int64_t count = batched ? a->shape[0] : 1;
     if (i > 0 && (batched != samples.batched || count != samples.count)) {
-      return input_error(v, fmt::format("array \"{}\" has {} samples, another has {}", a->name,
-                                        count, samples.count), file);
+      return input_error(
+          v,
+          fmt::format("array \"{}\" has {} samples, another has {}", a->name, count, samples.count),
+          file);
     }
     samples.batched = batched;
     samples.count = count;

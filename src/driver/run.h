@@ -8,15 +8,15 @@
 namespace tosaic {
 
 struct RunOptions {
-  std::string program;   ///< .tosa
-  std::string input;     ///< .npz: arrays by input name, or in the program's order when unnamed
-  std::string output;    ///< .npz to write, arrays by output name
+  std::string program;  ///< .tosa
+  std::string input;    ///< .npz: arrays by input name, or in the program's order when unnamed
+  std::string output;   ///< .npz to write, arrays by output name
 };
 
 /// `tosaic run`: executes a .tosa by the scalar reference. Arrays may have a first axis more than
 /// the input: then they are samples, all inputs have as many, and outputs get that axis too.
-/// Errors: E0310 when an array is missing, of another dtype or shape. A result that the specification
-/// leaves open gives the returned text, which names the node.
+/// Errors: E0310 when an array is missing, of another dtype or shape. A result that the
+/// specification leaves open gives the returned text, which names the node.
 Expected<std::string> run_program(const RunOptions& options);
 
 }  // namespace tosaic

@@ -18,8 +18,10 @@ class Lowering {
   Status lower(const Node& node) {
     operands_.clear();
     results_.clear();
-    for (const Use& use : node.operands()) operands_.push_back(mapped(use.value()));
-    for (const Value& v : node.results()) results_.push_back(v.type());
+    for (const Use& use : node.operands())
+      operands_.push_back(mapped(use.value()));
+    for (const Value& v : node.results())
+      results_.push_back(v.type());
     const aten::Call call(node.op(), node.variant(), operands_, node.segments(), node.attrs(),
                           results_, node.loc());
     builder_.set_loc(node.loc());
@@ -31,9 +33,9 @@ class Lowering {
     for (int i = 0; i < node.num_results(); ++i) {
       Value* v = lowered.values()[static_cast<size_t>(i)];
       if (v->shape() != node.result(i).shape() || v->dtype() != node.result(i).dtype()) {
-        check_failed("lowered type", fmt::format("{}: lowered to {}, the program says {}",
-                                                 node.full_name(), to_string(v->type()),
-                                                 to_string(node.result(i).type())));
+        check_failed("lowered type",
+                     fmt::format("{}: lowered to {}, the program says {}", node.full_name(),
+                                 to_string(v->type()), to_string(node.result(i).type())));
       }
       map_[&node.result(i)] = with_quant(v, node.result(i));
     }
@@ -77,10 +79,13 @@ Expected<Graph*> lower_to_tosa(Graph& graph, const Target& target) {
   const std::string_view name = graph.name();
   Graph& to = module.add_graph(module.unique_graph_name("lowered"), Dialect::kTosa);
   Lowering lowering(to, target);
-  for (const Value* v : graph.inputs()) lowering.add_input(*v);
-  for (const Node& node : graph.nodes()) TOSAIC_CHECK_OK(lowering.lower(node));
+  for (const Value* v : graph.inputs())
+    lowering.add_input(*v);
+  for (const Node& node : graph.nodes())
+    TOSAIC_CHECK_OK(lowering.lower(node));
   std::vector<Value*> outputs;
-  for (Value* v : graph.outputs()) outputs.push_back(lowering.mapped(v));
+  for (Value* v : graph.outputs())
+    outputs.push_back(lowering.mapped(v));
   to.set_outputs(outputs);
   module.erase_graph(name);
   module.rename_graph(to, name);

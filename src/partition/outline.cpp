@@ -30,7 +30,8 @@ bool is_dequantize(const Node& n) {
 class InputOrder {
  public:
   explicit InputOrder(const Graph& graph) {
-    for (size_t i = 0; i < graph.inputs().size(); ++i) index_[graph.inputs()[i]] = i;
+    for (size_t i = 0; i < graph.inputs().size(); ++i)
+      index_[graph.inputs()[i]] = i;
   }
   std::pair<size_t, uint32_t> key(const Value& v) const {
     const Value* source = &v;
@@ -89,9 +90,8 @@ std::vector<Part> collect(Graph& graph, std::span<const Placement> placements) {
       }
     }
     std::ranges::stable_sort(parts[i].inputs, {}, [&](Value* v) { return input_order.key(*v); });
-    std::ranges::stable_sort(parts[i].outputs, {}, [&](Value* v) {
-      return output_position(*v, graph.return_node());
-    });
+    std::ranges::stable_sort(parts[i].outputs, {},
+                             [&](Value* v) { return output_position(*v, graph.return_node()); });
   }
   return parts;
 }
@@ -100,7 +100,8 @@ std::vector<Part> collect(Graph& graph, std::span<const Placement> placements) {
 Graph& copy_part(Graph& from, const Part& part, std::string_view name) {
   Graph& to = from.module().add_graph(name, Dialect::kAten);
   std::unordered_map<const Value*, Value*> map;
-  for (Value* v : part.inputs) map[v] = &to.add_input(v->type(), v->name());
+  for (Value* v : part.inputs)
+    map[v] = &to.add_input(v->type(), v->name());
   std::vector<Value*> operands;
   std::vector<TensorType> results;
   for (Node* node : part.nodes) {
@@ -113,7 +114,8 @@ Graph& copy_part(Graph& from, const Part& part, std::string_view name) {
       operands.push_back(v == nullptr ? nullptr : map.at(v));
     }
     results.clear();
-    for (const Value& v : node->results()) results.push_back(v.type());
+    for (const Value& v : node->results())
+      results.push_back(v.type());
     Node& copy = to.insert({.op = &node->op(),
                             .variant = node->variant(),
                             .operands = operands,
@@ -127,7 +129,8 @@ Graph& copy_part(Graph& from, const Part& part, std::string_view name) {
     }
   }
   std::vector<Value*> outputs;
-  for (Value* v : part.outputs) outputs.push_back(map.at(v));
+  for (Value* v : part.outputs)
+    outputs.push_back(map.at(v));
   to.set_outputs(outputs);
   return to;
 }
@@ -138,7 +141,8 @@ using Replaced = std::unordered_map<const Value*, Value*>;
 /// Puts a call of `callee` in place of the part's nodes, at the end.
 void replace_by_call(Graph& graph, const Part& part, const Graph& callee, Replaced& replaced) {
   std::vector<TensorType> results;
-  for (Value* v : part.outputs) results.push_back(v->type());
+  for (Value* v : part.outputs)
+    results.push_back(v->type());
   const NamedAttr attr{"callee", Attr::graph(callee.name())};
   Node& call = graph.insert({.op = &kCallOp,
                              .variant = 0,
@@ -182,8 +186,10 @@ void order_nodes(Graph& graph) {
       }
     }
   };
-  for (Node& node : graph.nodes()) visit(&node);
-  for (Node* node : order) graph.move_before(*node, nullptr);
+  for (Node& node : graph.nodes())
+    visit(&node);
+  for (Node* node : order)
+    graph.move_before(*node, nullptr);
   graph.renumber();
 }
 
@@ -200,7 +206,8 @@ Status outline(Graph& graph, std::span<const Placement> placements) {
     }
     Graph& callee = copy_part(graph, part, graph.module().intern(fmt::format("part{}", i)));
     replace_by_call(graph, part, callee, replaced);
-    for (auto it = part.nodes.rbegin(); it != part.nodes.rend(); ++it) graph.erase(**it);
+    for (auto it = part.nodes.rbegin(); it != part.nodes.rend(); ++it)
+      graph.erase(**it);
   }
   order_nodes(graph);
   graph.set_dialect(Dialect::kMixed);

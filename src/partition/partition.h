@@ -16,8 +16,8 @@ namespace tosaic {
 struct Placement {
   Node* node = nullptr;
   bool on_target = false;
-  int partition = -1;               ///< of on_target nodes
-  std::optional<Reject> reason{};   ///< of the others; none for the q/dq nodes at borders
+  int partition = -1;              ///< of on_target nodes
+  std::optional<Reject> reason{};  ///< of the others; none for the q/dq nodes at borders
 };
 
 /// Runs the row's own lowering of one node in a scratch graph and asks the target about every TOSA
@@ -30,8 +30,8 @@ std::optional<Reject> try_lower(const Node& node, const Target& target);
 std::vector<Placement> place(Graph& graph, const Target& target,
                              const std::unordered_set<const Node*>& evicted = {});
 
-/// Moves each partition into a graph of its own ("part0", "part1", …; dialect aten), leaving a `call`
-/// in its place. Names of the graph's inputs and outputs are those of the values.
+/// Moves each partition into a graph of its own ("part0", "part1", …; dialect aten), leaving a
+/// `call` in its place. Names of the graph's inputs and outputs are those of the values.
 Status outline(Graph& graph, std::span<const Placement> placements);
 
 /// Makes what stays in `graph` executable by ExecuTorch's kernels: nodes on quantised values get

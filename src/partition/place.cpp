@@ -53,7 +53,8 @@ class Stages {
       stage = std::max(stage, p.on_target ? for_target(*use.value()) : for_cpu(*use.value()));
     }
     p.partition = p.on_target ? stage : -1;
-    for (Value& v : p.node->results()) (p.on_target ? on_target_ : after_cpu_)[&v] = stage;
+    for (Value& v : p.node->results())
+      (p.on_target ? on_target_ : after_cpu_)[&v] = stage;
   }
 
  private:
@@ -131,9 +132,10 @@ std::optional<Reject> try_lower(const Node& node, const Target& target) {
     }
   }
   std::vector<TensorType> results;
-  for (const Value& v : node.results()) results.push_back(v.type());
-  const aten::Call call(node.op(), node.variant(), operands, node.segments(), node.attrs(),
-                        results, node.loc());
+  for (const Value& v : node.results())
+    results.push_back(v.type());
+  const aten::Call call(node.op(), node.variant(), operands, node.segments(), node.attrs(), results,
+                        node.loc());
   aten::Builder b(scratch, target, aten::Builder::Mode::kLower, node.loc());
   const aten::Lowered lowered = aten::lower(call, b);
   if (!lowered.ok()) return lowered.reason();
@@ -157,7 +159,8 @@ std::vector<Placement> place(Graph& graph, const Target& target,
     placements.push_back(std::move(p));
   }
   int num_stages = assign_stages(placements);
-  while (dissolve(placements, num_stages)) num_stages = assign_stages(placements);
+  while (dissolve(placements, num_stages))
+    num_stages = assign_stages(placements);
   renumber_partitions(placements, num_stages);
   return placements;
 }

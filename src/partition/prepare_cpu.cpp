@@ -49,14 +49,14 @@ Status expand(Node& node) {
 
 Status prepare_cpu(Graph& graph) {
   std::vector<Node*> work;
-  for (Node& node : graph.nodes()) work.push_back(&node);
+  for (Node& node : graph.nodes())
+    work.push_back(&node);
   while (!work.empty()) {
     Node* node = work.back();
     work.pop_back();
     if (!aten::is_aten(*node)) continue;
     const aten::Row& row = aten::row(node->op());
-    const bool is_border =
-        row.has(aten::Trait::kQuantize) || row.has(aten::Trait::kDequantize);
+    const bool is_border = row.has(aten::Trait::kQuantize) || row.has(aten::Trait::kDequantize);
     if (!is_border) TOSAIC_CHECK_OK(unfold(*node));
     if (!row.cpu.empty() || node->is_erased()) continue;  // erased: unfold() replaced it
     Node* before = node->prev();

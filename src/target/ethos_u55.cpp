@@ -113,11 +113,13 @@ Result check_transpose(const Node& node, const Target& t) {
 Result check_rescale(const Node& node, const Target& t) {
   const Value& x = *node.operand(0);
   if (x.dtype() != DType::kI48) return std::nullopt;
-  const bool from_conv = x.def() != nullptr && (x.def()->is(tosa::conv2d) ||
-                                                x.def()->is(tosa::depthwise_conv2d));
+  const bool from_conv =
+      x.def() != nullptr && (x.def()->is(tosa::conv2d) || x.def()->is(tosa::depthwise_conv2d));
   if (from_conv) return std::nullopt;
-  return reject(Code::kRejectTargetOp, "{} of an int48 that no convolution gives is not available "
-                "on {}", node.full_name(), t.display_name);
+  return reject(Code::kRejectTargetOp,
+                "{} of an int48 that no convolution gives is not available "
+                "on {}",
+                node.full_name(), t.display_name);
 }
 
 bool has_bool(const Node& node) {

@@ -85,11 +85,10 @@ struct SpelledFeature {
   Feature feature;
 };
 constexpr SpelledFeature kSpelled[] = {
-    {"INT", Feature::kInt},         {"FP", Feature::kFp},
-    {"int16", Feature::kInt16},     {"int4", Feature::kInt4},
-    {"bf16", Feature::kBf16},       {"fp8e4m3", Feature::kF8E4M3},
-    {"fp8e5m2", Feature::kF8E5M2},  {"fft", Feature::kFft},
-    {"var", Feature::kVariable},    {"cf", Feature::kControlFlow},
+    {"INT", Feature::kInt},        {"FP", Feature::kFp},     {"int16", Feature::kInt16},
+    {"int4", Feature::kInt4},      {"bf16", Feature::kBf16}, {"fp8e4m3", Feature::kF8E4M3},
+    {"fp8e5m2", Feature::kF8E5M2}, {"fft", Feature::kFft},   {"var", Feature::kVariable},
+    {"cf", Feature::kControlFlow},
 };
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -119,10 +118,13 @@ Expected<Target> parse_executorch_name(std::string_view name) {
     const auto* found = std::ranges::find(kSpelled, part, &SpelledFeature::name);
     if (found == std::end(kSpelled)) {
       std::vector<std::string_view> names;
-      for (const SpelledFeature& f : kSpelled) names.push_back(f.name);
+      for (const SpelledFeature& f : kSpelled)
+        names.push_back(f.name);
       names.push_back("u55");
-      Diagnostic d = error(Code::kTargetName, "target {}: \"{}\" is no profile or extension; there "
-                           "are {}", name, part, fmt::join(names, ", "));
+      Diagnostic d = error(Code::kTargetName,
+                           "target {}: \"{}\" is no profile or extension; there "
+                           "are {}",
+                           name, part, fmt::join(names, ", "));
       if (const auto near = nearest_name(part, names); !near.empty()) {
         d.hint = fmt::format("did you mean {}", near);
       }
@@ -143,7 +145,8 @@ Expected<Target> parse_executorch_name(std::string_view name) {
 
 std::vector<std::string_view> target_names() {
   std::vector<std::string_view> names;
-  for (const Entry& entry : kEntries) names.push_back(entry.name);
+  for (const Entry& entry : kEntries)
+    names.push_back(entry.name);
   return names;
 }
 

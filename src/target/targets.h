@@ -10,9 +10,9 @@
 namespace tosaic {
 
 /// The target of that name: "tosa-fp", "tosa-int", "ethos-u55-{32,64,128,256}",
-/// "ethos-u65-{256,512}", "ethos-u85-{128,256,512,1024,2048}", "cpu"; dashes and underscores are the
-/// same. ExecuTorch's spellings ("TOSA-1.0+INT+int16+u55") are taken too. E0105 otherwise, with the
-/// nearest name and all names.
+/// "ethos-u65-{256,512}", "ethos-u85-{128,256,512,1024,2048}", "cpu"; dashes and underscores are
+/// the same. ExecuTorch's spellings ("TOSA-1.0+INT+int16+u55") are taken too. E0105 otherwise, with
+/// the nearest name and all names.
 Expected<Target> find_target(std::string_view name);
 
 /// Every name in the order above.
