@@ -109,7 +109,7 @@ struct Fields {
     return value;
   }
   simdjson::dom::object object(simdjson::dom::element element) {
-    return get<simdjson::dom::object>(element);
+    return get<simdjson::dom::object>(simdjson::dom::element(element));
   }
   uint64_t number(simdjson::dom::object from, std::string_view key) {
     return get<uint64_t>(from[key]);
