@@ -25,8 +25,8 @@ Lowered lower_clamp(const Call& n, Builder& b, double lo, double hi) {
   if (auto r = check_activation(n, n.out(), "the output")) return *r;
   const Quant& from = *x->quant();
   const Quant& to = *n.out().quant;
-  Value* y = b.rescale(x, n.out().dtype, from.scale() / to.scale(), from.zero_point(),
-                       to.zero_point());
+  Value* y =
+      b.rescale(x, n.out().dtype, from.scale() / to.scale(), from.zero_point(), to.zero_point());
   return b.clamp_int(y, quantised_value(lo, to), quantised_value(hi, to));
 }
 
@@ -78,8 +78,9 @@ TOSAIC_ATEN_OP(relu6) = {
     .traits = Trait::kActivation,
     .quant = {own(0), own(out(0))},
     .lower = [](const Call& n, Builder& b) { return lower_clamp(n, b, 0, 6); },
-    .cpu = "aten::hardtanh.out(Tensor self, Scalar min_val=0, Scalar max_val=6, *, "
-           "Tensor(a!) out) -> Tensor(a!)",
+    .cpu =
+        "aten::hardtanh.out(Tensor self, Scalar min_val=0, Scalar max_val=6, *, "
+        "Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(hardtanh) = {
@@ -91,28 +92,31 @@ TOSAIC_ATEN_OP(hardtanh) = {
     .quant = {own(0), own(out(0))},
     .lower = [](const Call& n,
                 Builder& b) { return lower_clamp(n, b, n.f("min_val"), n.f("max_val")); },
-    .cpu = "aten::hardtanh.out(Tensor self, Scalar min_val=-1, Scalar max_val=1, *, "
-           "Tensor(a!) out) -> Tensor(a!)",
+    .cpu =
+        "aten::hardtanh.out(Tensor self, Scalar min_val=-1, Scalar max_val=1, *, "
+        "Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(clamp) = {
-    .schemas = schemas(
-        "aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-        "aten::clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)"),
+    .schemas =
+        schemas("aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+                "aten::clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)"),
     .doc = "The value limited to min and max, of which one may be missing: CLAMP.",
     .traits = Trait::kActivation,
     .quant = {own(0), own(out(0))},
     .lower = lower_clamp_args,
-    .cpu = "aten::clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, "
-           "Tensor(a!) out) -> Tensor(a!)",
+    .cpu =
+        "aten::clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, "
+        "Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(leaky_relu) = {
-    .schemas = schemas(
-        "aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
-        "aten::leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)"),
-    .doc = "The value, multiplied by negative_slope where it is negative: MUL and MAXIMUM in float, "
-           "TABLE when quantised.",
+    .schemas =
+        schemas("aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+                "aten::leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)"),
+    .doc =
+        "The value, multiplied by negative_slope where it is negative: MUL and MAXIMUM in float, "
+        "TABLE when quantised.",
     .quant = {own(0), own(out(0))},
     .table =
         [](double x, const Call& n) {
@@ -121,6 +125,7 @@ TOSAIC_ATEN_OP(leaky_relu) = {
           return x > 0 ? x : static_cast<double>(static_cast<float>(x) * slope);
         },
     .lower = lower_leaky_relu,
-    .cpu = "aten::leaky_relu.out(Tensor self, Scalar negative_slope=0.01, *, Tensor(a!) out) -> "
-           "Tensor(a!)",
+    .cpu =
+        "aten::leaky_relu.out(Tensor self, Scalar negative_slope=0.01, *, Tensor(a!) out) -> "
+        "Tensor(a!)",
 };

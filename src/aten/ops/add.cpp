@@ -52,10 +52,8 @@ Lowered lower_quantised(const Call& n, Builder& b, const OpDef& op) {
   // The common scale of numeric::add_scales, which has checked the ranges.
   const double common = 2 * std::max(sa, sb) / (bits == 8 ? 0x1p20 : 0x1p15);
   const int rank = n.out().shape.rank();
-  Value* x =
-      b.rescale(b.expand_rank(n.in(0), rank), DType::kI32, sa / common, qa.zero_point(), 0);
-  Value* y =
-      b.rescale(b.expand_rank(n.in(1), rank), DType::kI32, sb / common, qb.zero_point(), 0);
+  Value* x = b.rescale(b.expand_rank(n.in(0), rank), DType::kI32, sa / common, qa.zero_point(), 0);
+  Value* y = b.rescale(b.expand_rank(n.in(1), rank), DType::kI32, sb / common, qb.zero_point(), 0);
   Value* sum = b.emit(op, {x, y});
   Value* z = b.rescale(sum, n.out().dtype, common / sout, 0, n.out().quant->zero_point());
   return clamp_to_range(b, z, n.out());
@@ -78,8 +76,7 @@ Lowered lower_sum_scalar(const Call& n, Builder& b, int sign) {
   if (auto r = check_activation(n, x->type(), "the input")) return *r;
   if (value == 0) return requantise(b, x, n.out());
   const DType dtype = x->dtype();
-  const Quant* quant =
-      b.module().quant(std::abs(value), 0, integer_min(dtype), integer_max(dtype));
+  const Quant* quant = b.module().quant(std::abs(value), 0, integer_min(dtype), integer_max(dtype));
   const std::vector<int64_t> ones(static_cast<size_t>(rank), 1);
   const int64_t code = value > 0 ? 1 : -1;
   const TensorType type{dtype, Shape(ones), quant};
@@ -98,20 +95,22 @@ TOSAIC_ATEN_OP(add) = {
     .traits = Trait::kFusesActivation,
     .quant = {own(0), own(1), own(out(0))},
     .lower = [](const Call& n, Builder& b) { return lower_sum(n, b, tosa::add); },
-    .cpu = "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> "
-           "Tensor(a!)",
+    .cpu =
+        "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> "
+        "Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(add_scalar) = {
-    .schemas = schemas(
-        "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-        "aten::add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"),
+    .schemas =
+        schemas("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+                "aten::add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"),
     .doc = "Sum with a number: ADD.",
     .traits = Trait::kFusesActivation,
     .quant = {own(0), own(out(0))},
     .lower = [](const Call& n, Builder& b) { return lower_sum_scalar(n, b, 1); },
-    .cpu = "aten::add.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> "
-           "Tensor(a!)",
+    .cpu =
+        "aten::add.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> "
+        "Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(sub) = {
@@ -122,18 +121,20 @@ TOSAIC_ATEN_OP(sub) = {
     .traits = Trait::kFusesActivation,
     .quant = {own(0), own(1), own(out(0))},
     .lower = [](const Call& n, Builder& b) { return lower_sum(n, b, tosa::sub); },
-    .cpu = "aten::sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> "
-           "Tensor(a!)",
+    .cpu =
+        "aten::sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> "
+        "Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(sub_scalar) = {
-    .schemas = schemas(
-        "aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-        "aten::sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"),
+    .schemas =
+        schemas("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+                "aten::sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"),
     .doc = "Difference with a number: ADD of its negative.",
     .traits = Trait::kFusesActivation,
     .quant = {own(0), own(out(0))},
     .lower = [](const Call& n, Builder& b) { return lower_sum_scalar(n, b, -1); },
-    .cpu = "aten::sub.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> "
-           "Tensor(a!)",
+    .cpu =
+        "aten::sub.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> "
+        "Tensor(a!)",
 };

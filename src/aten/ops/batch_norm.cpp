@@ -52,9 +52,10 @@ Lowered lower_statistics(const Call& n, Builder& b) {
     offset[i] = (*beta)[i] - (*mean)[i] * factor[i];
   }
   Shape shape = n.out().shape;
-  for (int axis = 0; axis < rank; ++axis) shape[axis] = axis == 1 ? shape[1] : 1;
-  Value* product = b.call("aten.mul.Tensor",
-                          {x, b.constant_floats(x->dtype(), shape, factor)}, n.out());
+  for (int axis = 0; axis < rank; ++axis)
+    shape[axis] = axis == 1 ? shape[1] : 1;
+  Value* product =
+      b.call("aten.mul.Tensor", {x, b.constant_floats(x->dtype(), shape, factor)}, n.out());
   return b.call("aten.add.Tensor", {product, b.constant_floats(x->dtype(), shape, offset)},
                 n.out());
 }

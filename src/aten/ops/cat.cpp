@@ -30,8 +30,7 @@ Lowered lower_cat(const Call& n, Builder& b) {
   }
   if (parts.size() == 1) return parts[0];
   return b.emit(tosa::concat, parts,
-                tosa::write_attrs(tosa::AxisAttrs{static_cast<int32_t>(axis)},
-                                  b.module().arena()));
+                tosa::write_attrs(tosa::AxisAttrs{static_cast<int32_t>(axis)}, b.module().arena()));
 }
 
 /// cat of the inputs with an axis of one element more.

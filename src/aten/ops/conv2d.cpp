@@ -89,8 +89,10 @@ Value* convolve_groups(Builder& b, Value* x, int64_t input_zp, Value* w, Value* 
 
 std::optional<Reject> check(const Call& n, const Value& w) {
   if (!w.is_constant() && n.i("groups") != 1) {
-    return reject(Code::kRejectNotConstant, "{}: the weight of a grouped convolution must be a "
-                  "constant", n.schema().full_name);
+    return reject(Code::kRejectNotConstant,
+                  "{}: the weight of a grouped convolution must be a "
+                  "constant",
+                  n.schema().full_name);
   }
   return std::nullopt;
 }
@@ -102,8 +104,8 @@ std::optional<Reject> check_sizes(const Call& n, const Value& x, const Value& w)
                   n.schema().full_name, to_string(x.shape()), to_string(w.shape()));
   }
   const int64_t groups = n.i("groups");
-  const bool has_padding = n.arg("padding").kind() == Attr::Kind::kString ||
-                           n.ints("padding", 2).size() == 2;
+  const bool has_padding =
+      n.arg("padding").kind() == Attr::Kind::kString || n.ints("padding", 2).size() == 2;
   if (n.ints("stride", 2).size() != 2 || n.ints("dilation", 2).size() != 2 || !has_padding ||
       groups < 1 || w.shape()[0] % groups != 0) {
     return reject(Code::kRejectAttribute, "{}: stride, padding, dilation or groups do not fit",
@@ -130,9 +132,8 @@ Lowered lower_conv2d(const Call& n, Builder& b) {
   Value* nhwc = b.layout_transpose(x, kToNhwc);
   Value* bias_value = conv_bias(n, b, bias, *n.tensor("input"), *w, w->shape()[0]);
   const bool depthwise = g.groups > 1 && w->shape()[1] == 1;
-  Value* acc = g.groups == 1 || depthwise
-                   ? convolve(b, nhwc, input_zp, w, bias_value, g, depthwise)
-                   : convolve_groups(b, nhwc, input_zp, w, bias_value, g);
+  Value* acc = g.groups == 1 || depthwise ? convolve(b, nhwc, input_zp, w, bias_value, g, depthwise)
+                                          : convolve_groups(b, nhwc, input_zp, w, bias_value, g);
   Value* y = finish_accumulator(b, acc, *n.tensor("input"), *w, n.out());
   y = b.layout_transpose(y, kToNchw);
   return batched ? y : b.reshape(y, n.out().shape);
@@ -172,14 +173,16 @@ TOSAIC_ATEN_OP(conv2d) = {
     .traits = Trait::kFusesActivation,
     .quant = {own(0), weight(1, 0), bias(2, 0, 1), own(out(0))},
     .lower = lower_conv2d,
-    .cpu = "aten::convolution.out(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
-           "SymInt[] padding, SymInt[] dilation, bool transposed=False, "
-           "SymInt[] output_padding=[0, 0], SymInt groups=1, *, Tensor(a!) out) -> Tensor(a!)",
+    .cpu =
+        "aten::convolution.out(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
+        "SymInt[] padding, SymInt[] dilation, bool transposed=False, "
+        "SymInt[] output_padding=[0, 0], SymInt groups=1, *, Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(conv2d_padding) = {
     .schemas = schemas(
-        "aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], "
+        "aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, "
+        "1], "
         "str padding=\"valid\", SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor"),
     .doc = "conv2d with padding \"same\" or \"valid\".",
     .traits = Trait::kFusesActivation,

@@ -25,13 +25,14 @@ Lowered lower_expand(const Call& n, Builder& b) {
 }  // namespace tosaic::aten
 
 TOSAIC_ATEN_OP(expand) = {
-    .schemas = schemas(
-        "aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
-        "aten::expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor"),
+    .schemas =
+        schemas("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
+                "aten::expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor"),
     .doc = "Axes of size 1 repeated: TILE.",
     .traits = Trait::kView,
     .quant = {same({0, out(0)})},
     .lower = lower_expand,
-    .cpu = "aten::expand_copy.out(Tensor self, SymInt[] size, *, bool implicit=False, "
-           "Tensor(a!) out) -> Tensor(a!)",
+    .cpu =
+        "aten::expand_copy.out(Tensor self, SymInt[] size, *, bool implicit=False, "
+        "Tensor(a!) out) -> Tensor(a!)",
 };

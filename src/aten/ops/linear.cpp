@@ -32,13 +32,14 @@ Lowered lower_linear(const Call& n, Builder& b) {
 }  // namespace tosaic::aten
 
 TOSAIC_ATEN_OP(linear) = {
-    .schemas =
-        schemas("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor"),
-    .doc = "Product with a transposed weight over the last axis, plus bias: CONV2D with a 1x1 "
-           "kernel.",
+    .schemas = schemas("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor"),
+    .doc =
+        "Product with a transposed weight over the last axis, plus bias: CONV2D with a 1x1 "
+        "kernel.",
     .traits = Trait::kFusesActivation,
     .quant = {own(0), weight(1, 0), bias(2, 0, 1), own(out(0))},
     .lower = lower_linear,
-    .cpu = "aten::linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, "
-           "Tensor(a!) out) -> Tensor(a!)",
+    .cpu =
+        "aten::linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, "
+        "Tensor(a!) out) -> Tensor(a!)",
 };

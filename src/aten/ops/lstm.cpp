@@ -32,7 +32,7 @@ class Cell {
     return b_.call("aten.linear.default", {x, w, bias}, type(shape));
   }
   Value* select(Value* x, int64_t index) {  // along axis 0
-    if (x->shape().rank() == 0) return x;  // what made it has failed
+    if (x->shape().rank() == 0) return x;   // what made it has failed
     const Shape shape(x->shape().sizes().subspan(1));
     return b_.call("aten.select.int", {x}, type(shape),
                    {{"dim", Attr::integer(0)}, {"index", Attr::integer(index)}});
@@ -54,8 +54,8 @@ class Cell {
   }
   Value* stack(std::span<Value* const> parts) {
     const Shape& s = parts[0]->shape();
-    return list_call("aten.stack.default", parts,
-                     {static_cast<int64_t>(parts.size()), s[0], s[1]}, 0);
+    return list_call("aten.stack.default", parts, {static_cast<int64_t>(parts.size()), s[0], s[1]},
+                     0);
   }
   Value* cat_last(Value* x, Value* y) {
     Shape shape = x->shape();

@@ -12,7 +12,8 @@ namespace {
 std::optional<Reject> read_axes(const Call& n, int rank, std::vector<int64_t>& axes) {
   axes = n.ints("dim");
   if (axes.empty()) {
-    for (int axis = 0; axis < rank; ++axis) axes.push_back(axis);
+    for (int axis = 0; axis < rank; ++axis)
+      axes.push_back(axis);
   }
   for (int64_t& axis : axes) {
     if (!normalise_axis(axis, rank) || rank == 0) {
@@ -27,7 +28,8 @@ Lowered lower_sums(const Call& n, Builder& b, const std::vector<int64_t>& axes) 
   Value* x = n.in(0);
   const Quant* from = x->quant();
   double count = 1;
-  for (int64_t axis : axes) count *= static_cast<double>(x->shape()[static_cast<int>(axis)]);
+  for (int64_t axis : axes)
+    count *= static_cast<double>(x->shape()[static_cast<int>(axis)]);
   if (from != nullptr && count >= 0x1p15) {  // sums of 16-bit values stay within int32
     return reject(Code::kRejectShape, "{}: a mean of {} elements; fewer than 32768 are taken",
                   n.schema().full_name, count);
@@ -41,8 +43,8 @@ Lowered lower_sums(const Call& n, Builder& b, const std::vector<int64_t>& axes) 
     return b.mul(sum, b.scalar_float(x->dtype(), 1 / count, n.out().shape.rank()));
   }
   const Quant& to = *n.out().quant;
-  Value* y = b.rescale(sum, n.out().dtype, from->scale() / (count * to.scale()), 0,
-                       to.zero_point());
+  Value* y =
+      b.rescale(sum, n.out().dtype, from->scale() / (count * to.scale()), 0, to.zero_point());
   return clamp_to_range(b, y, n.out());
 }
 
@@ -60,8 +62,9 @@ Lowered lower_mean(const Call& n, Builder& b) {
   if (x->shape().rank() != 4 || axes != std::vector<int64_t>{2, 3}) return lower_sums(n, b, axes);
   const Shape& s = x->shape();
   const int64_t kernel[] = {s[2], s[3]};
-  Value* y = b.call("aten.avg_pool2d.default", {x}, {n.out().dtype, {s[0], s[1], 1, 1}, n.out().quant},
-                    {{"kernel_size", Attr::ints(kernel)}});
+  Value* y =
+      b.call("aten.avg_pool2d.default", {x}, {n.out().dtype, {s[0], s[1], 1, 1}, n.out().quant},
+             {{"kernel_size", Attr::ints(kernel)}});
   return b.reshape(y, n.out().shape);
 }
 
@@ -74,6 +77,7 @@ TOSAIC_ATEN_OP(mean) = {
     .doc = "Mean over axes: REDUCE_SUM and a factor; over height and width AVG_POOL2D.",
     .quant = {same({0, out(0)})},
     .lower = lower_mean,
-    .cpu = "aten::mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, "
-           "ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
+    .cpu =
+        "aten::mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, "
+        "ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
 };

@@ -16,7 +16,8 @@ Value* centred(Builder& b, Value* x, int rank) {
     return b.rescale(b.expand_rank(x, rank), DType::kI32, 1, zero_point, 0);
   }
   std::vector<int64_t> values = int_values(*x->constant());
-  for (int64_t& v : values) v -= zero_point;
+  for (int64_t& v : values)
+    v -= zero_point;
   return b.expand_rank(b.constant_ints(DType::kI32, x->shape(), values), rank);
 }
 
@@ -42,8 +43,7 @@ Lowered lower_mul(const Call& n, Builder& b) {
   if (auto r = check_activation(n, y->type(), "operand 1")) return *r;
   if (auto r = check_activation(n, n.out(), "the output")) return *r;
   Value* product = b.mul(centred(b, x, rank), centred(b, y, rank));
-  return finish(n, b, product,
-                x->quant()->scale() * y->quant()->scale() / n.out().quant->scale());
+  return finish(n, b, product, x->quant()->scale() * y->quant()->scale() / n.out().quant->scale());
 }
 
 Lowered lower_mul_scalar(const Call& n, Builder& b) {

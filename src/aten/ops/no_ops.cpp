@@ -27,19 +27,17 @@ TOSAIC_ATEN_OP(clone) = {
     .schemas = schemas(
         "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
         "aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",
-        "aten::detach(Tensor(a) self) -> Tensor(a)",
-        "aten::detach_(Tensor(a!) self) -> Tensor(a!)",
-        "aten::detach_copy(Tensor self) -> Tensor",
-        "aten::alias(Tensor(a) self) -> Tensor(a)",
-        "aten::alias_copy(Tensor self) -> Tensor",
-        "aten::lift_fresh(Tensor(a) self) -> Tensor(a)",
+        "aten::detach(Tensor(a) self) -> Tensor(a)", "aten::detach_(Tensor(a!) self) -> Tensor(a!)",
+        "aten::detach_copy(Tensor self) -> Tensor", "aten::alias(Tensor(a) self) -> Tensor(a)",
+        "aten::alias_copy(Tensor self) -> Tensor", "aten::lift_fresh(Tensor(a) self) -> Tensor(a)",
         "aten::lift_fresh_copy(Tensor self) -> Tensor"),
     .doc = "The operand, under another name or in other memory.",
     .traits = Trait::kNoOp,
     .quant = {same({0, out(0)})},
     .lower = lower_no_op,
-    .cpu = "aten::clone.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> "
-           "Tensor(a!)",
+    .cpu =
+        "aten::clone.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> "
+        "Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(dropout) = {

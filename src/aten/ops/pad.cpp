@@ -63,14 +63,15 @@ Lowered lower_pad(const Call& n, Builder& b) {
 }  // namespace tosaic::aten
 
 TOSAIC_ATEN_OP(constant_pad_nd) = {
-    .schemas = schemas(
-        "aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor"),
+    .schemas =
+        schemas("aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor"),
     .doc = "Elements of one number around a tensor: PAD.",
     .traits = Trait::kView,
     .quant = {same({0, out(0)})},
     .lower = lower_constant_pad,
-    .cpu = "aten::constant_pad_nd.out(Tensor self, SymInt[] pad, Scalar value=0, *, "
-           "Tensor(a!) out) -> Tensor(a!)",
+    .cpu =
+        "aten::constant_pad_nd.out(Tensor self, SymInt[] pad, Scalar value=0, *, "
+        "Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(pad) = {

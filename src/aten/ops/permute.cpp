@@ -67,14 +67,15 @@ TOSAIC_ATEN_OP(transpose) = {
     .doc = "Two axes exchanged: TRANSPOSE.",
     .traits = Trait::kView,
     .quant = {same({0, out(0)})},
-    .lower = [](const Call& n,
-                Builder& b) { return lower_swap(n, b, n.i("dim0"), n.i("dim1")); },
-    .cpu = "aten::transpose_copy.int_out(Tensor self, int dim0, int dim1, *, Tensor(a!) out) -> "
-           "Tensor(a!)",
+    .lower = [](const Call& n, Builder& b) { return lower_swap(n, b, n.i("dim0"), n.i("dim1")); },
+    .cpu =
+        "aten::transpose_copy.int_out(Tensor self, int dim0, int dim1, *, Tensor(a!) out) -> "
+        "Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(t) = {
-    .schemas = schemas("aten::t(Tensor(a) self) -> Tensor(a)", "aten::t_copy(Tensor self) -> Tensor"),
+    .schemas = schemas("aten::t(Tensor(a) self) -> Tensor(a)",
+                       "aten::t_copy(Tensor self) -> Tensor"),
     .doc = "The transposed matrix: TRANSPOSE.",
     .traits = Trait::kView,
     .quant = {same({0, out(0)})},

@@ -16,8 +16,8 @@ namespace {
 struct Window {
   int64_t kernel = 1;
   int64_t stride = 1;
-  int64_t pad = 0;       ///< before, and in PyTorch's terms also after
-  int64_t pad_after = 0; ///< so that the windows end where the padded input does
+  int64_t pad = 0;        ///< before, and in PyTorch's terms also after
+  int64_t pad_after = 0;  ///< so that the windows end where the padded input does
 };
 
 struct Geometry {
@@ -112,16 +112,17 @@ Value* scaled_sum(const Call& n, Builder& b, Value* x, const TensorType& in, con
                     : b.constant_floats(in.dtype, shape, std::vector<double>(count, 1 / divisor));
   const DType acc_type = accumulator_type(in.dtype);
   Value* bias = quantised ? b.scalar_int(acc_type, 0) : b.scalar_float(in.dtype, 0);
-  Value* acc = b.emit(tosa::depthwise_conv2d,
-                      {x, ones, bias, b.zero_point(in.dtype, quantised ? in.quant->zero_point() : 0),
-                       b.zero_point(ones->dtype(), 0)},
-                      tosa::Conv2dAttrs{.pad = g.pad(), .stride = g.stride(), .acc_type = acc_type});
+  Value* acc =
+      b.emit(tosa::depthwise_conv2d,
+             {x, ones, bias, b.zero_point(in.dtype, quantised ? in.quant->zero_point() : 0),
+              b.zero_point(ones->dtype(), 0)},
+             tosa::Conv2dAttrs{.pad = g.pad(), .stride = g.stride(), .acc_type = acc_type});
   if (!quantised) return acc;
   const Quant& to = *n.out().quant;
-  return clamp_to_range(b,
-                        b.rescale(acc, n.out().dtype, in.quant->scale() / (divisor * to.scale()), 0,
-                                  to.zero_point()),
-                        n.out());
+  return clamp_to_range(
+      b,
+      b.rescale(acc, n.out().dtype, in.quant->scale() / (divisor * to.scale()), 0, to.zero_point()),
+      n.out());
 }
 
 Lowered lower_avg_pool2d(const Call& n, Builder& b) {
@@ -173,7 +174,8 @@ Lowered lower_max_pool2d(const Call& n, Builder& b) {
 Lowered lower_or_record_max_pool2d(const Call& n, Builder& b) {
   if (b.mode() == Builder::Mode::kLower) return lower_max_pool2d(n, b);
   const TensorType results[] = {n.out(), {DType::kI64, n.out().shape, nullptr}};
-  return b.call_all("aten.max_pool2d_with_indices.default", n.operands(), {}, results, n.attrs())[0];
+  return b.call_all("aten.max_pool2d_with_indices.default", n.operands(), {}, results,
+                    n.attrs())[0];
 }
 
 // ---- Adaptive pooling -------------------------------------------------------------------------
@@ -206,7 +208,9 @@ Value* call_avg_pool(Builder& b, Value* x, const TensorType& type, int64_t kh, i
 constexpr int64_t kMaxParts = 64;
 
 /// PyTorch's window i of `count` over `size` elements.
-int64_t window_begin(int64_t i, int64_t count, int64_t size) { return i * size / count; }
+int64_t window_begin(int64_t i, int64_t count, int64_t size) {
+  return i * size / count;
+}
 int64_t window_end(int64_t i, int64_t count, int64_t size) {
   return ((i + 1) * size + count - 1) / count;
 }
@@ -231,9 +235,8 @@ Lowered lower_adaptive_avg_pool2d(const Call& n, Builder& b) {
     return call_avg_pool(b, x, n.out(), in_h / out_h, in_w / out_w);
   }
   if (out_h * out_w > kMaxParts) {
-    return reject(Code::kRejectShape,
-                  "{}: {}x{} windows of unequal sizes; up to {} are taken", n.schema().full_name,
-                  out_h, out_w, kMaxParts);
+    return reject(Code::kRejectShape, "{}: {}x{} windows of unequal sizes; up to {} are taken",
+                  n.schema().full_name, out_h, out_w, kMaxParts);
   }
   TensorType row_type = n.out();
   row_type.shape[h] = 1;
@@ -266,9 +269,10 @@ TOSAIC_ATEN_OP(avg_pool2d) = {
     .doc = "Averages of windows: AVG_POOL2D, after a PAD where padding counts.",
     .quant = {same({0, out(0)})},
     .lower = lower_avg_pool2d,
-    .cpu = "aten::avg_pool2d.out(Tensor self, int[2] kernel_size, int[2] stride=[], "
-           "int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, "
-           "int? divisor_override=None, *, Tensor(a!) out) -> Tensor(a!)",
+    .cpu =
+        "aten::avg_pool2d.out(Tensor self, int[2] kernel_size, int[2] stride=[], "
+        "int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, "
+        "int? divisor_override=None, *, Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(max_pool2d) = {
@@ -285,18 +289,21 @@ TOSAIC_ATEN_OP(max_pool2d_with_indices) = {
         "aten::max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], "
         "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"),
     .doc = "Greatest elements of windows and where they were; on the CPU only.",
-    .cpu = "aten::max_pool2d_with_indices.out(Tensor self, int[2] kernel_size, "
-           "int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, *, "
-           "Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))",
+    .cpu =
+        "aten::max_pool2d_with_indices.out(Tensor self, int[2] kernel_size, "
+        "int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, *, "
+        "Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))",
 };
 
 TOSAIC_ATEN_OP(adaptive_avg_pool2d) = {
     .schemas = schemas("aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
                        "aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"),
-    .doc = "Averages of as many windows as the output has elements: avg_pool2d where they tile the "
-           "input, else one avg_pool2d per window.",
+    .doc =
+        "Averages of as many windows as the output has elements: avg_pool2d where they tile the "
+        "input, else one avg_pool2d per window.",
     .quant = {same({0, out(0)})},
     .lower = lower_adaptive_avg_pool2d,
-    .cpu = "aten::_adaptive_avg_pool2d.out(Tensor self, SymInt[2] output_size, *, "
-           "Tensor(a!) out) -> Tensor(a!)",
+    .cpu =
+        "aten::_adaptive_avg_pool2d.out(Tensor self, SymInt[2] output_size, *, "
+        "Tensor(a!) out) -> Tensor(a!)",
 };

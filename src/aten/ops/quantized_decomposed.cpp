@@ -10,9 +10,10 @@ TOSAIC_ATEN_OP(quantize_per_tensor) = {
                        "int zero_point, int quant_min, int quant_max, ScalarType dtype) -> Tensor"),
     .doc = "Float to quantised with one scale and zero point: a border.",
     .traits = Trait::kQuantize,
-    .cpu = "quantized_decomposed::quantize_per_tensor.out(Tensor input, float scale, "
-           "int zero_point, int quant_min, int quant_max, ScalarType dtype, *, Tensor(a!) out) -> "
-           "Tensor(a!)",
+    .cpu =
+        "quantized_decomposed::quantize_per_tensor.out(Tensor input, float scale, "
+        "int zero_point, int quant_min, int quant_max, ScalarType dtype, *, Tensor(a!) out) -> "
+        "Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(quantize_per_tensor_tensor) = {
@@ -21,9 +22,10 @@ TOSAIC_ATEN_OP(quantize_per_tensor_tensor) = {
                        "ScalarType dtype) -> Tensor"),
     .doc = "quantize_per_tensor whose parameters are tensors.",
     .traits = Trait::kQuantize,
-    .cpu = "quantized_decomposed::quantize_per_tensor.Tensor_out(Tensor input, Tensor scale, "
-           "Tensor zero_point, int quant_min, int quant_max, ScalarType dtype, *, "
-           "Tensor(a!) out) -> Tensor(a!)",
+    .cpu =
+        "quantized_decomposed::quantize_per_tensor.Tensor_out(Tensor input, Tensor scale, "
+        "Tensor zero_point, int quant_min, int quant_max, ScalarType dtype, *, "
+        "Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(quantize_per_channel) = {
@@ -32,9 +34,10 @@ TOSAIC_ATEN_OP(quantize_per_channel) = {
                        "ScalarType dtype) -> Tensor"),
     .doc = "Float to quantised with a scale and zero point per index of an axis: weights.",
     .traits = Trait::kQuantize,
-    .cpu = "quantized_decomposed::quantize_per_channel.out(Tensor input, Tensor scales, "
-           "Tensor zero_points, int axis, int quant_min, int quant_max, ScalarType dtype, *, "
-           "Tensor(a!) out) -> Tensor(a!)",
+    .cpu =
+        "quantized_decomposed::quantize_per_channel.out(Tensor input, Tensor scales, "
+        "Tensor zero_points, int axis, int quant_min, int quant_max, ScalarType dtype, *, "
+        "Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(dequantize_per_tensor) = {
@@ -43,9 +46,10 @@ TOSAIC_ATEN_OP(dequantize_per_tensor) = {
                        "ScalarType? out_dtype=None) -> Tensor"),
     .doc = "Quantised to float with one scale and zero point: a border.",
     .traits = Trait::kDequantize,
-    .cpu = "quantized_decomposed::dequantize_per_tensor.out(Tensor input, float scale, "
-           "int zero_point, int quant_min, int quant_max, ScalarType dtype, *, "
-           "ScalarType? out_dtype=None, Tensor(a!) out) -> Tensor(a!)",
+    .cpu =
+        "quantized_decomposed::dequantize_per_tensor.out(Tensor input, float scale, "
+        "int zero_point, int quant_min, int quant_max, ScalarType dtype, *, "
+        "ScalarType? out_dtype=None, Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(dequantize_per_tensor_tensor) = {
@@ -54,9 +58,10 @@ TOSAIC_ATEN_OP(dequantize_per_tensor_tensor) = {
                        "ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"),
     .doc = "dequantize_per_tensor whose parameters are tensors.",
     .traits = Trait::kDequantize,
-    .cpu = "quantized_decomposed::dequantize_per_tensor.Tensor_out(Tensor input, Tensor scale, "
-           "Tensor zero_point, int quant_min, int quant_max, ScalarType dtype, *, "
-           "ScalarType? out_dtype=None, Tensor(a!) out) -> Tensor(a!)",
+    .cpu =
+        "quantized_decomposed::dequantize_per_tensor.Tensor_out(Tensor input, Tensor scale, "
+        "Tensor zero_point, int quant_min, int quant_max, ScalarType dtype, *, "
+        "ScalarType? out_dtype=None, Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(dequantize_per_channel) = {
@@ -65,9 +70,10 @@ TOSAIC_ATEN_OP(dequantize_per_channel) = {
                        "ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"),
     .doc = "Quantised to float with a scale and zero point per index of an axis: weights, biases.",
     .traits = Trait::kDequantize,
-    .cpu = "quantized_decomposed::dequantize_per_channel.out(Tensor input, Tensor scales, "
-           "Tensor? zero_points, int axis, int quant_min, int quant_max, ScalarType dtype, *, "
-           "ScalarType? out_dtype=None, Tensor(a!) out) -> Tensor(a!)",
+    .cpu =
+        "quantized_decomposed::dequantize_per_channel.out(Tensor input, Tensor scales, "
+        "Tensor? zero_points, int axis, int quant_min, int quant_max, ScalarType dtype, *, "
+        "ScalarType? out_dtype=None, Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(requantize) = {

@@ -104,8 +104,9 @@ TOSAIC_ATEN_OP(slice) = {
     .traits = Trait::kView,
     .quant = {same({0, out(0)})},
     .lower = lower_slice,
-    .cpu = "aten::slice_copy.Tensor_out(Tensor self, int dim=0, SymInt? start=None, "
-           "SymInt? end=None, SymInt step=1, *, Tensor(a!) out) -> Tensor(a!)",
+    .cpu =
+        "aten::slice_copy.Tensor_out(Tensor self, int dim=0, SymInt? start=None, "
+        "SymInt? end=None, SymInt step=1, *, Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(select) = {
@@ -115,8 +116,9 @@ TOSAIC_ATEN_OP(select) = {
     .traits = Trait::kView,
     .quant = {same({0, out(0)})},
     .lower = lower_select,
-    .cpu = "aten::select_copy.int_out(Tensor self, int dim, SymInt index, *, Tensor(a!) out) -> "
-           "Tensor(a!)",
+    .cpu =
+        "aten::select_copy.int_out(Tensor self, int dim, SymInt index, *, Tensor(a!) out) -> "
+        "Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(split) = {

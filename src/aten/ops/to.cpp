@@ -39,6 +39,7 @@ TOSAIC_ATEN_OP(to) = {
     .traits = Trait::kNoOp,
     .quant = {same({0, out(0)})},
     .lower = lower_to,
-    .cpu = "aten::_to_copy.out(Tensor self, *, bool non_blocking=False, "
-           "MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)",
+    .cpu =
+        "aten::_to_copy.out(Tensor self, *, bool non_blocking=False, "
+        "MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)",
 };

@@ -33,8 +33,9 @@ Lowered lower_fill(const Call& n, Builder& b, double number) {
 }  // namespace tosaic::aten
 
 TOSAIC_ATEN_OP(zeros) = {
-    .schemas = schemas("aten::zeros(SymInt[] size, *, ScalarType? dtype=None, "
-                       "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"),
+    .schemas = schemas(
+        "aten::zeros(SymInt[] size, *, ScalarType? dtype=None, "
+        "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"),
     .doc = "A constant of zeros.",
     .traits = Trait::kView,
     .lower = [](const Call& n, Builder& b) { return lower_fill(n, b, 0); },
@@ -42,8 +43,9 @@ TOSAIC_ATEN_OP(zeros) = {
 };
 
 TOSAIC_ATEN_OP(full) = {
-    .schemas = schemas("aten::full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, "
-                       "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"),
+    .schemas = schemas(
+        "aten::full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, "
+        "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"),
     .doc = "A constant of one number.",
     .traits = Trait::kView,
     .lower = [](const Call& n, Builder& b) { return lower_fill(n, b, n.f("fill_value")); },
