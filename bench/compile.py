@@ -10,10 +10,10 @@ turn: the native tool as a process, and ExecuTorch's `to_edge_transform_and_lowe
 """
 
 import argparse
-import os
 import pathlib
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -24,16 +24,34 @@ from test.tester.stages import Workspace, net
 DEFAULT_NETS = ("add", "dscnn")
 
 
-def run_tool(program, output):
-    """Wall seconds and peak memory in MB of one compilation."""
+# Peak memory is asked for in a small process: a child counts the memory of the process it was forked
+# from, and this one holds torch.
+PEAK = """
+import os, sys
+pid = os.fork()
+if pid == 0:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.execv(sys.argv[1], sys.argv[1:])
+print(os.wait4(pid, 0)[2].ru_maxrss / 1024)
+"""
+
+
+def tool_command(program, output):
     command = [tosaic_binary(), "compile", program, "--target", "tosa-int", "-o", output]
+    return [str(word) for word in command]
+
+
+def run_tool(program, output):
+    """Wall seconds of one compilation."""
     start = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    seconds = time.perf_counter() - start
-    if status:
-        raise SystemExit(f"{' '.join(map(str, command))} ended with status {status}")
-    return seconds, usage.ru_maxrss / 1024
+    subprocess.run(tool_command(program, output), stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - start
+
+
+def peak_memory(program, output):
+    """Peak resident memory of one compilation, in MB."""
+    command = [sys.executable, "-c", PEAK, *tool_command(program, output)]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 def run_executorch(program):
@@ -64,19 +82,18 @@ def measure(name, runs, baseline_runs, directory):
     workspace = Workspace(pathlib.Path(directory))
     program = workspace.program(net(name), "arm")
     agreement = check_integer(program, workspace.scratch("check", name), steps=None)
-    ours, memory, theirs = [], [], []
+    ours, theirs = [], []
     output = workspace.scratch("bench", name) / "model.tosa"
     loaded = torch.export.load(program.path) if baseline_runs else None
     run_tool(program.path, output)
     for index in range(runs):
-        seconds, peak = run_tool(program.path, output)
-        ours.append(seconds)
-        memory.append(peak)
+        ours.append(run_tool(program.path, output))
         if index < baseline_runs:
             theirs.append(run_executorch(loaded))
     other = text(theirs) if theirs else "not run"
+    peak = peak_memory(program.path, output)
     print(
-        f"{name:<8} {agreement.sqnr:8.1f} {text(ours):<28} {max(memory):8.1f}  {other:<28}",
+        f"{name:<8} {agreement.sqnr:8.1f} {text(ours):<28} {peak:8.1f}  {other:<28}",
         flush=True,
     )
 
