@@ -201,7 +201,9 @@ Status run_canonicalise(Graph& graph, PassContext& context) {
     Node* left = value != nullptr && rewriter.replace(node, value) ? value->def() : &node;
     if (left == nullptr) continue;
     Node* same = known.find_or_add(*left);
-    if (same != nullptr && same != left) rewriter.replace(*left, &same->result());
+    if (same == nullptr || same == left) continue;
+    rewriter.before(*left);
+    rewriter.replace(*left, &same->result());
   }
   if (graph.erase_dead_nodes() > 0) context.changed = true;
   return ok();
