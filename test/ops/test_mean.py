@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""mean over axes: height and width as a pooling, others as sums."""
+"""mean and sum over axes: height and width as a pooling, others as sums."""
 
 from torch import nn
 
@@ -15,6 +15,15 @@ class Mean(nn.Module):
         return x.mean(self.dim, self.keepdim)
 
 
+class Sum(nn.Module):
+    def __init__(self, dim, keepdim=False):
+        super().__init__()
+        self.dim, self.keepdim = dim, keepdim
+
+    def forward(self, x):
+        return x.sum(self.dim, self.keepdim)
+
+
 FLOAT = ("MI",)  # Arm's quantiser breaks a mean into sum and mul, which have rows of their own
 
 op_suite(
@@ -26,5 +35,13 @@ op_suite(
         "last": Case(((3, 7),), (-1,), kinds=FLOAT),
         "first_of_three": Case(((3, 2, 7),), (0, True), kinds=FLOAT),
         "channels": Case(((1, 8, 3, 3),), ((1,),), kinds=FLOAT),
+    },
+)
+op_suite(
+    "sum",
+    Sum,
+    cases={
+        "": Case(((1, 4, 5, 6),), ((2, 3), True)),
+        "last": Case(((3, 7),), (-1,)),
     },
 )

@@ -3,8 +3,8 @@
 
 #include "aten/arithmetic.h"
 
-// Mean over axes: REDUCE_SUM and a factor. Over height and width of [N,C,H,W] it is an average
-// pooling, which an NPU has in hardware.
+// Sum and mean over axes: REDUCE_SUM and a factor. Over height and width of [N,C,H,W] a mean is an
+// average pooling, which an NPU has in hardware.
 
 namespace tosaic::aten {
 namespace {
@@ -24,14 +24,15 @@ std::optional<Reject> read_axes(const Call& n, int rank, std::vector<int64_t>& a
   return std::nullopt;
 }
 
-Lowered lower_sums(const Call& n, Builder& b, const std::vector<int64_t>& axes) {
+/// The sum, or the mean, of the elements along `axes`.
+Lowered lower_sums(const Call& n, Builder& b, const std::vector<int64_t>& axes, bool average) {
   Value* x = n.in(0);
   const Quant* from = x->quant();
   double count = 1;
   for (int64_t axis : axes)
     count *= static_cast<double>(x->shape()[static_cast<int>(axis)]);
   if (from != nullptr && count >= 0x1p15) {  // sums of 16-bit values stay within int32
-    return reject(Code::kRejectShape, "{}: a mean of {} elements; fewer than 32768 are taken",
+    return reject(Code::kRejectShape, "{}: {} elements; fewer than 32768 are taken",
                   n.schema().full_name, count);
   }
   Value* sum = from == nullptr ? x : b.rescale(x, DType::kI32, 1, from->zero_point(), 0);
@@ -40,16 +41,17 @@ Lowered lower_sums(const Call& n, Builder& b, const std::vector<int64_t>& axes) 
   }
   sum = b.reshape(sum, n.out().shape);
   if (from == nullptr) {
+    if (!average) return sum;
     return b.mul(sum, b.scalar_float(x->dtype(), 1 / count, n.out().shape.rank()));
   }
   const Quant& to = *n.out().quant;
-  Value* y =
-      b.rescale(sum, n.out().dtype, from->scale() / (count * to.scale()), 0, to.zero_point());
+  Value* y = b.rescale(sum, n.out().dtype, from->scale() / ((average ? count : 1) * to.scale()), 0,
+                       to.zero_point());
   return clamp_to_range(b, y, n.out());
 }
 
-Lowered lower_mean(const Call& n, Builder& b) {
-  Value* x = n.in(0);
+std::optional<Reject> check_types(const Call& n) {
+  const Value* x = n.in(0);
   if (n.any_quantised()) {
     if (auto r = check_activation(n, x->type(), "the input")) return *r;
     if (auto r = check_activation(n, n.out(), "the output")) return *r;
@@ -57,9 +59,24 @@ Lowered lower_mean(const Call& n, Builder& b) {
     return reject(Code::kRejectDtype, "{}: {} to {}; float of one type is taken",
                   n.schema().full_name, dtype_name(x->dtype()), dtype_name(n.out().dtype));
   }
+  return std::nullopt;
+}
+
+Lowered lower_sum(const Call& n, Builder& b) {
+  if (auto r = check_types(n)) return *r;
+  std::vector<int64_t> axes;
+  if (auto r = read_axes(n, n.in(0)->shape().rank(), axes)) return *r;
+  return lower_sums(n, b, axes, false);
+}
+
+Lowered lower_mean(const Call& n, Builder& b) {
+  Value* x = n.in(0);
+  if (auto r = check_types(n)) return *r;
   std::vector<int64_t> axes;
   if (auto r = read_axes(n, x->shape().rank(), axes)) return *r;
-  if (x->shape().rank() != 4 || axes != std::vector<int64_t>{2, 3}) return lower_sums(n, b, axes);
+  if (x->shape().rank() != 4 || axes != std::vector<int64_t>{2, 3}) {
+    return lower_sums(n, b, axes, true);
+  }
   const Shape& s = x->shape();
   const int64_t kernel[] = {s[2], s[3]};
   Value* y =
@@ -70,6 +87,17 @@ Lowered lower_mean(const Call& n, Builder& b) {
 
 }  // namespace
 }  // namespace tosaic::aten
+
+TOSAIC_ATEN_OP(sum) = {
+    .schemas = schemas("aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
+                       "ScalarType? dtype=None) -> Tensor"),
+    .doc = "Sum over axes: REDUCE_SUM, quantised in int32.",
+    .quant = {own(0), own(out(0))},
+    .lower = lower_sum,
+    .cpu =
+        "aten::sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, "
+        "ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
+};
 
 TOSAIC_ATEN_OP(mean) = {
     .schemas = schemas("aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, "
