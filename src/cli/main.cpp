@@ -168,5 +168,10 @@ int run(int argc, char** argv) {
 }  // namespace tosaic::cli
 
 int main(int argc, char** argv) {
-  return tosaic::cli::run(argc, argv);
+  const int status = tosaic::cli::run(argc, argv);
+  if (status == 0 && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
+    return tosaic::cli::fail(
+        tosaic::error(tosaic::Code::kFileWrite, "standard output cannot be written"));
+  }
+  return status;
 }

@@ -53,7 +53,8 @@ void add_vela(CLI::App& c, Flags& f) {
                "memory mode of the .ini; default: Shared_Sram (U55), Dedicated_Sram_384KB (U65), "
                "Sram_Only (U85)");
   c.add_option("--optimise", f.optimise, "what Vela optimises for: performance (default) or size");
-  c.add_option("--arena-cache-size", v.arena_cache_size, "bytes of fast memory that Vela may use");
+  c.add_option("--arena-cache-size", v.arena_cache_size, "bytes of fast memory that Vela may use")
+      ->check(check_above_zero);
   c.add_option("--vela", v.vela_path,
                "a Python interpreter, a vela command or a virtual environment; else $TOSAIC_VELA, "
                "the project's environment, python3");

@@ -168,7 +168,7 @@ Status Compilation::refuse_what_is_left() {
 void Compilation::warn_of_cpu() {
   const auto num_left = std::ranges::count_if(
       report_.nodes, [](const NodeReport& n) { return n.device == "cpu" && n.reason; });
-  if (num_left == 0) return;
+  if (num_left == 0 || !for_npu()) return;
   Diagnostic d =
       error(Code::kWarnCpu, "{} of {} nodes run on the CPU", num_left, report_.nodes.size());
   d.severity = Severity::kWarning;

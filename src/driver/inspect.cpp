@@ -99,7 +99,9 @@ Json plan_json(const PtePlan& plan) {
 
 Expected<std::string> inspect_pte(const std::string& path, bool json) {
   TOSAIC_TRY(const auto file, MappedFile::open(path));
-  TOSAIC_TRY(const PteProgram program, read_pte(file->bytes()));
+  Expected<PteProgram> read = read_pte(file->bytes());
+  if (!read) return Diagnostic(read.error()).at({.file = path});
+  const PteProgram& program = *read;
   Json j{{"kind", "pte"}, {"bytes", file->bytes().size()}};
   j["constants"] = program.constants.size();
   j["methods"] = Json::array();

@@ -131,7 +131,8 @@ Expected<VelaResult> call_vela_command(std::span<const std::byte> tosa, const Ve
     return error(Code::kVelaOutput, "'{}' ended well but wrote no result", command[0])
         .with_hint("is this the vela command of ethos-u-vela?");
   }
-  // A damaged archive is Vela's fault: its path in our temporary folder would tell the user nothing.
+  // A damaged archive is Vela's fault: its path in our temporary folder would tell the user
+  // nothing.
   Expected<VelaResult> result = read_vela_npz(output);
   if (!result) {
     return error(Code::kVelaOutput, "Vela's result file cannot be used: {}",

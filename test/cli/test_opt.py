@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tosaic opt`: passes on text IR from the command line."""
+
+import re
+
+import pytest
+
+from ..common import ROOT
+from .failing import fails, start
+
+PASSES = ROOT / "test" / "passes"
+SEPARATOR = "// ----- expected"
+# One golden file of each pass that has a folder.
+GOLDEN = {
+    name: sorted((PASSES / name).glob("*.tir"))
+    for name in sorted(path.name for path in PASSES.iterdir())
+    if name != "ir"
+}
+DROPOUT = PASSES / "remove_no_ops" / "dropout.tir"
+
+
+def given_and_expected(path):
+    given, _, expected = path.read_text().partition(SEPARATOR)
+    return given, expected
+
+
+def statements(text):
+    """Lines without comments and blanks."""
+    lines = (line.split("//")[0].strip() for line in text.splitlines())
+    return [line for line in lines if line]
+
+
+@pytest.fixture
+def opt(folder):
+    def run(source, *flags):
+        (folder / "x.tir").write_text(source)
+        result = start("opt", "x.tir", *flags, folder=folder)
+        assert result.returncode == 0, result.stderr
+        return result
+
+    return run
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_the_command_does_what_golden_files_say(opt, name):
+    """The same text as in the C++ runner, whose expectations are reviewed."""
+    checked = 0
+    for path in GOLDEN[name]:
+        given, expected = given_and_expected(path)
+        if "// error" in given or "^" in expected or "error" in expected or not expected.strip():
+            continue
+        passes = re.search(r"^// test: pass (\S+)$", given, re.MULTILINE)
+        if not passes:
+            continue
+        made = opt(given, f"--passes={passes[1]}").stdout
+        assert statements(made) == statements(expected), path.name
+        checked += 1
+    assert checked, f"no golden file of {name} was used"
+
+
+def test_output_goes_to_the_file_asked_for(opt, folder):
+    given, expected = given_and_expected(DROPOUT)
+    result = opt(given, "--passes=remove_no_ops", "-o", "y.tir")
+    assert not result.stdout
+    assert statements((folder / "y.tir").read_text()) == statements(expected)
+    # Text IR is a fixed point: what was written is read again and stays.
+    again = opt((folder / "y.tir").read_text(), "--passes=remove_no_ops").stdout
+    assert again == (folder / "y.tir").read_text()
+
+
+def test_several_passes_run_in_order(opt):
+    given, expected = given_and_expected(DROPOUT)
+    text = opt(given, "--passes=remove_no_ops,remove_dead_nodes", "--print-after=all").stderr
+    assert text.index("remove_no_ops") < text.index("remove_dead_nodes")
+
+
+def test_flags_of_passes(opt):
+    given, expected = given_and_expected(DROPOUT)
+    left = opt(given, "--passes=remove_no_ops", "--disable=remove_no_ops").stdout
+    assert statements(left) == statements(given)
+    assert "remove_no_ops" in opt(given, "--passes=remove_no_ops", "--print-changed").stderr
+    assert "dropout" in opt(given, "--passes=remove_no_ops", "--print-before=remove_no_ops").stderr
+
+
+def test_unknown_pass_names_the_nearest_one(folder):
+    given, _ = given_and_expected(DROPOUT)
+    (folder / "x.tir").write_text(given)
+    text = fails("opt", "x.tir", "--passes=remove_no_op", code="E0312", folder=folder)
+    assert "did you mean remove_no_ops" in text
+    fails("opt", "x.tir", "--passes=remove_no_ops,magic", code="E0312", folder=folder)
+
+
+@pytest.mark.parametrize("text, code", [
+    ("graph", "E0204"),
+    ("aten graph @main(%x: f32[4]) {\n  return %y\n}\n", "E0204"),
+    ("aten graph @main(%x: f32[4]) {\n  %y: f32[5] = aten.relu.default(%x)\n", "E0204"),
+])  # fmt: skip
+def test_damaged_text_names_the_line(folder, text, code):
+    (folder / "x.tir").write_text(text)
+    assert "x.tir:" in fails("opt", "x.tir", "--passes=remove_no_ops", code=code, folder=folder)
+
+
+def test_wrong_files_are_errors(folder):
+    fails("opt", "missing.tir", "--passes=remove_no_ops", code="E0101", folder=folder)
+    (folder / "x.tir").write_text(given_and_expected(DROPOUT)[0])
+    fails("opt", "x.tir", "--passes=remove_no_ops", "-o", "no/x.tir", code="E0102", folder=folder)
+    fails("opt", "x.tir", "--passes=remove_no_ops", "--target=x", code="E0105", folder=folder)
