@@ -91,6 +91,7 @@ class Layout {
         b.emit_as(node.result().dtype(), node.op(), operands, permuted_attrs(node, perm));
     if (b.failure()) return false;
     copy_quant(node.result(), *result);
+    if (!is_output(node.result())) result->set_name(node.result().name());
     return rewriter_.replace(node, b.layout_transpose(result, perm.inverse().axes()));
   }
 

@@ -21,9 +21,10 @@ int64_t bytes_of(const Value& value) {
   return static_cast<int64_t>(element_bytes(value.dtype())) * value.shape().num_elements();
 }
 
-/// Bytes that TRANSPOSE moves.
-int64_t cost(const Value& value, const Permutation& perm) {
-  return moves_nothing(value.shape(), perm) ? 0 : bytes_of(value);
+/// Bytes that TRANSPOSE moves to give `value`, or the same elements in another order; `from` are
+/// the sizes of its operand.
+int64_t cost(const Value& value, const Shape& from, const Permutation& perm) {
+  return moves_nothing(from, perm) ? 0 : bytes_of(value);
 }
 
 template <typename Fn>
@@ -112,8 +113,7 @@ class RegionCost {
   int64_t operator()(const Permutation& layout) const {
     int64_t sum = 0;
     for (const Value* value : region_.values) {
-      if (!is_inside(*value)) sum += entry_cost(*value, layout);
-      sum += exit_cost(*value, layout);
+      sum += is_inside(*value) ? exit_cost(*value, layout) : entry_cost(*value, layout);
     }
     return sum;
   }
@@ -132,42 +132,48 @@ class RegionCost {
     return value.def() != nullptr && num_flexible_operands(*value.def()) > 0;
   }
 
-  /// Uses that want the value in the program's layout, or will turn it themselves.
+  /// A use that takes the value in the region's layout.
   bool is_used_inside(const Node& user) const {
     return num_flexible_operands(user) > 0 && user.num_results() == 1 &&
            members_.contains(&user.result());
   }
 
+  /// What it costs to have a value from outside in a layout, unless it is needed so in any case.
   int64_t entry_cost(const Value& value, const Permutation& layout) const {
+    bool exists = false;
+    for_each_user(value, [&](const Node& user) {
+      if (is_used_inside(user)) return;
+      const auto perm = transpose_of(&user);
+      exists = exists || (perm ? *perm == layout : layout.is_identity());
+    });
+    if (exists) return 0;
     const auto perm = made_by(value);
-    if (!perm) return cost(value, layout);
-    return cost(value, perm->then(layout));
+    if (!perm) return cost(value, value.shape(), layout);
+    return cost(value, perm->inverse().apply(value.shape()), perm->then(layout));
   }
 
-  /// Each order of axes that is wanted outside is made once.
+  /// What it costs to give a result of the region to its users outside. Each order of axes that
+  /// they want is made once.
   int64_t exit_cost(const Value& value, const Permutation& layout) const {
-    // A value that comes from outside is there for its other users in any case.
-    const bool inside = is_inside(value);
-    const Permutation back = inside ? layout.inverse() : Permutation::identity(layout.rank());
-    std::vector<uint32_t> wanted;
+    const Permutation back = layout.inverse();
+    const Shape from = layout.apply(value.shape());
+    std::vector<uint32_t> made;
     int64_t sum = 0;
     for_each_user(value, [&](const Node& user) {
       if (is_used_inside(user)) return;
       const auto perm = transpose_of(&user);
-      if (!perm && !inside) return;
       const Permutation whole = perm ? back.then(*perm) : back;
-      if (!perm && passes_for_free(value, whole, user)) return;
-      if (std::ranges::find(wanted, whole.code()) != wanted.end()) return;
-      wanted.push_back(whole.code());
-      sum += cost(value, whole);
+      if (!perm && passes_for_free(from, whole, user)) return;
+      if (std::ranges::find(made, whole.code()) != made.end()) return;
+      made.push_back(whole.code());
+      sum += cost(value, from, whole);
     });
     return sum;
   }
 
   /// A RESHAPE behind which the TRANSPOSE meets its inverse, or a sum that takes any order.
-  static bool passes_for_free(const Value& value, const Permutation& perm, const Node& user) {
+  static bool passes_for_free(const Shape& from, const Permutation& perm, const Node& user) {
     if (!user.is(tosa::reshape) || perm.is_identity()) return false;
-    const Shape from = perm.inverse().apply(value.shape());
     const auto swapped = swap_reshape(from, perm, user.result().shape());
     bool free = user.result().has_uses();
     for_each_user(user.result(), [&](const Node& next) {
@@ -197,15 +203,15 @@ std::vector<AxisGroup> axis_groups(const Shape& from, const Shape& to) {
   int j = 0;
   while (i < from.rank() || j < to.rank()) {
     AxisGroup g{i, i, j, j};
-    int64_t a = 1;
-    int64_t b = 1;
-    do {
-      if (g.from_end < from.rank() && (a <= b || g.to_end == to.rank())) {
+    int64_t a = g.from_end < from.rank() ? from[g.from_end++] : 1;
+    int64_t b = g.to_end < to.rank() ? to[g.to_end++] : 1;
+    while (a != b) {
+      if (a < b) {
         a *= from[g.from_end++];
       } else {
         b *= to[g.to_end++];
       }
-    } while (a != b);
+    }
     // Axes of size 1 at an end go along, so that no group has axes on one side only.
     if (g.from_end == from.rank()) g.to_end = to.rank();
     if (g.to_end == to.rank()) g.from_end = from.rank();
@@ -278,6 +284,8 @@ std::optional<SwappedReshape> swap_reshape(const Shape& from, const Permutation&
   std::vector<Place> places;
   for (size_t g = 0; g < groups.size(); ++g) {
     Place place{.group = g};
+    // Axes of size 1 alone can lie anywhere; they stay where they are.
+    if (groups[g].from_begin < groups[g].from_end) place.first = perm[groups[g].from_begin];
     int last = -1;
     for (int i = groups[g].from_begin; i < groups[g].from_end; ++i) {
       if (middle[i] == 1) continue;
