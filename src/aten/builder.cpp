@@ -41,7 +41,13 @@ std::vector<Value*> Builder::call_all(std::string_view full_name, std::span<Valu
   Lowered lowered = lower(call, *this);
   if (!lowered.ok()) {
     fail(lowered.reason());
-    return std::vector<Value*>(results.size(), poison());
+    // Of the stated sizes, so that the composite may go on reading them.
+    std::vector<Value*> values;
+    for (const TensorType& type : results) {
+      values.push_back(poison());
+      values.back()->set_type({DType::kUnknown, type.shape, nullptr});
+    }
+    return values;
   }
   return {lowered.values().begin(), lowered.values().end()};
 }
