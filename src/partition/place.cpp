@@ -159,8 +159,10 @@ std::vector<Placement> place(Graph& graph, const Target& target,
     placements.push_back(std::move(p));
   }
   int num_stages = assign_stages(placements);
-  while (dissolve(placements, num_stages))
+  // A TOSA file has no CPU to leave them to.
+  while (target.is_ethos_u() && dissolve(placements, num_stages)) {
     num_stages = assign_stages(placements);
+  }
   renumber_partitions(placements, num_stages);
   return placements;
 }
