@@ -4,7 +4,7 @@
 #
 #   examples/arm/run.sh --model_name=NAME [--target=T] [--output=DIR] [--build_only]
 #
-#   --model_name=NAME  a network of test/models, such as dscnn or add
+#   --model_name=NAME  a network of test/models, such as mv2, dscnn or add
 #   --target=T         default ethos-u55-128
 #   --output=DIR       default out/NAME
 #   --build_only       stop when the .pte is written: no look into it
