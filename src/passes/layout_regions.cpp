@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_set>
 
 #include "tosa/attrs.h"
 #include "tosa/op.h"
@@ -90,8 +89,7 @@ class Regions {
 /// What one region costs in a layout.
 class RegionCost {
  public:
-  RegionCost(const Region& region, const Layouts& chosen)
-      : region_(region), chosen_(chosen), members_(region.values.begin(), region.values.end()) {}
+  RegionCost(const Region& region, const Layouts& chosen) : region_(region), chosen_(chosen) {}
 
   std::vector<Permutation> candidates() const {
     std::vector<Permutation> found;
@@ -128,28 +126,29 @@ class RegionCost {
   }
 
   /// Computed by a node of the region.
-  bool is_inside(const Value& value) const {
+  static bool is_inside(const Value& value) {
     return value.def() != nullptr && num_flexible_operands(*value.def()) > 0;
   }
 
-  /// A use that takes the value in the region's layout.
-  bool is_used_inside(const Node& user) const {
-    return num_flexible_operands(user) > 0 && user.num_results() == 1 &&
-           members_.contains(&user.result());
+  /// A use that takes the value in the region's layout: what it gives is in the region too.
+  static bool is_used_inside(const Node& user) {
+    return num_flexible_operands(user) > 0 && user.result().shape().rank() >= 2;
   }
 
   /// What it costs to have a value from outside in a layout, unless it is needed so in any case.
   int64_t entry_cost(const Value& value, const Permutation& layout) const {
+    const auto made = made_by(value);
+    const Shape from = made ? made->inverse().apply(value.shape()) : value.shape();
     bool exists = false;
     for_each_user(value, [&](const Node& user) {
       if (is_used_inside(user)) return;
-      const auto perm = transpose_of(&user);
-      exists = exists || (perm ? *perm == layout : layout.is_identity());
+      if (const auto perm = transpose_of(&user)) {
+        exists = exists || *perm == layout;
+      } else if (layout.is_identity()) {
+        exists = exists || !made || !passes_for_free(from, *made, user);
+      }
     });
-    if (exists) return 0;
-    const auto perm = made_by(value);
-    if (!perm) return cost(value, value.shape(), layout);
-    return cost(value, perm->inverse().apply(value.shape()), perm->then(layout));
+    return exists ? 0 : cost(value, from, made ? made->then(layout) : layout);
   }
 
   /// What it costs to give a result of the region to its users outside. Each order of axes that
@@ -187,7 +186,6 @@ class RegionCost {
 
   const Region& region_;
   const Layouts& chosen_;
-  std::unordered_set<const Value*> members_;
 };
 
 /// Axes of a tensor that multiply to the same size before and after a RESHAPE.
