@@ -14,7 +14,7 @@ def folder(tmp_path):
 
 @pytest.fixture(scope="session")
 def program(workspace):
-    """The path of a reference network's .pt2 by name, quantised by Arm's quantiser unless "float"."""
+    """The path of a reference network's .pt2 by name, quantised unless `quantizer` is "float"."""
 
     def path(name, quantizer="arm"):
         return workspace.program(net(name), None if quantizer == "float" else quantizer).path

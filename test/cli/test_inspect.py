@@ -58,7 +58,7 @@ def test_pt2_as_torch_reads_it(inspect, program, net, quantizer):
         ]
         assert model[side] == expected
     assert model["weights"] == len(loaded.state_dict)
-    assert model["weight_bytes"] == sum(t.numel() * t.element_size() for t in loaded.state_dict.values())
+    assert model["weight_bytes"] == sum(t.nbytes for t in loaded.state_dict.values())
     assert model["torch_version"].split("+")[0] == torch.__version__.split("+")[0]
     for name in model["operators"]:
         assert name in text
@@ -69,7 +69,8 @@ def test_pt2_as_torch_reads_it(inspect, program, net, quantizer):
     ("dscnn", "arm", "tosa-int"), ("cat", "float", "tosa-fp"), ("sub", "arm", "tosa-int"),
 ])  # fmt: skip
 def test_tosa_as_its_schema_reads_it(inspect, program, folder, net, quantizer, target):
-    made = start("compile", program(net, quantizer), "--target", target, "-o", "x.tosa", folder=folder)
+    flags = ("--target", target, "-o", "x.tosa")
+    made = start("compile", program(net, quantizer), *flags, folder=folder)
     assert made.returncode == 0, made.stderr
     text, shown = inspect(folder / "x.tosa")
     file = TosaFile(folder / "x.tosa")
@@ -103,7 +104,8 @@ def test_pte_as_executorch_reads_it(inspect, program, folder, net, delegates):
     assert [delegate["id"] for delegate in method["delegates"]] == theirs.delegates
     assert len(method["delegates"]) == delegates
     for ours, told in zip(method["delegates"], report["delegates"], strict=True):
-        assert all(ours[key] == told[key] for key in ("command_bytes", "weight_bytes", "scratch_bytes"))
+        for key in ("command_bytes", "weight_bytes", "scratch_bytes"):
+            assert ours[key] == told[key]
     assert method["memory_bytes"] == list(theirs.plan.non_const_buffer_sizes)
     kinds = [
         type(instruction.instr_args).__name__
@@ -140,8 +142,8 @@ def test_npz_as_numpy_reads_it(inspect, folder, save):
         assert shown == {
             "kind": "npz",
             "arrays": [
-                {"name": name, "dtype": theirs[name].dtype.str[1:], "shape": list(theirs[name].shape)}
-                for name in theirs.files
+                {"name": name, "dtype": array.dtype.str[1:], "shape": list(array.shape)}
+                for name, array in theirs.items()
             ],
         }
     assert "image: f4[2,3,4]" in text.splitlines()

@@ -28,7 +28,10 @@ def rows():
 def schemas():
     """(row's name, schema) of all overloads."""
     return [
-        (row["name"], schema) for row in rows() for schema in row["schemas"] if row["name"] not in OURS
+        (row["name"], schema)
+        for row in rows()
+        for schema in row["schemas"]
+        if row["name"] not in OURS
     ]
 
 
@@ -70,24 +73,18 @@ def kind_of(argument):
     return KINDS[text.removeprefix("Optional[").removesuffix("]")], True
 
 
-def default_text(argument):
-    """A default as text IR shows attributes."""
-    value = argument.default_value
-    length = argument.N or 1
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (list, tuple)) or (str(argument.real_type).startswith("List") and value is not None):
-        items = value if isinstance(value, (list, tuple)) else [value] * length
-        return [default_of(item) for item in items]
-    return default_of(value)
-
-
-def default_of(value):
-    return float(value) if isinstance(value, (int, float)) else value
+def default_of(value, length):
+    """A default as parsed_default gives ours; one number stands for a whole list of that length."""
+    if isinstance(value, (list, tuple)):
+        return [default_of(item, None) for item in value]
+    value = float(value) if isinstance(value, (int, float)) else value
+    return value if length is None else [value] * length
 
 
 def parsed_default(text):
-    """The same of our text: numbers, lists of numbers, words."""
+    """Numbers, lists of numbers and words of text IR."""
+    if text in ("true", "false"):
+        return float(text == "true")
     if text.startswith("["):
         return [parsed_default(item) for item in text.strip("[]").split(",") if item.strip()]
     text = text.strip()
@@ -109,8 +106,11 @@ def assert_parsed(schema, theirs):
         assert ours["kind"] == kind, where
         if kind != "other":
             assert ours["optional"] == optional, where
-        if argument.has_default_value() and argument.default_value is not None and kind != "other":
-            assert parsed_default(ours["default"]) == default_text(argument), where
+        if argument.default_value is not None and kind != "other":
+            length = argument.N if kind.endswith("[]") else None
+            assert parsed_default(ours["default"]) == default_of(
+                argument.default_value, length
+            ), where
 
 
 def test_no_overload_is_served_twice():
