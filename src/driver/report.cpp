@@ -66,9 +66,15 @@ std::string to_text(const CompileReport& r, bool color) {
   std::string text = fmt::format("{} for {}: {}\n", r.output, r.target, bytes_text(r.output_bytes));
   append_io(text, "input", r.inputs);
   append_io(text, "output", r.outputs);
-  text += fmt::format("{} delegate{}, {} node{} on the CPU\n", r.delegates.size(),
-                      r.delegates.size() == 1 ? "" : "s", count(r, "cpu"),
-                      count(r, "cpu") == 1 ? "" : "s");
+  const auto num_borders = static_cast<size_t>(std::ranges::count_if(
+      r.nodes, [](const NodeReport& n) { return n.device == "cpu" && !n.reason; }));
+  const size_t num_left = count(r, "cpu") - num_borders;
+  text += fmt::format("{} delegate{}, {} node{} on the CPU", r.delegates.size(),
+                      r.delegates.size() == 1 ? "" : "s", num_left, num_left == 1 ? "" : "s");
+  if (num_borders != 0) {
+    text += fmt::format(" besides {} that quantise or dequantise at borders", num_borders);
+  }
+  text += '\n';
   for (const DelegateReport& d : r.delegates)
     append_delegate(text, d);
   if (!r.kernels.empty()) {
