@@ -45,6 +45,7 @@ def assert_processes_end(mark, seconds=5):
 def start(*arguments, folder, env=None, timeout=60, **options):
     """Runs the tool in `folder` with a temporary folder of its own, and waits until none of its
     processes is left. Returns the CompletedProcess; fails if a file stays in $TMPDIR."""
+    assert tosaic_binary().exists(), f"{tosaic_binary()} does not exist: build it, or set TOSAIC"
     temporary = folder.parent / f"{folder.name}.tmp"
     temporary.mkdir(exist_ok=True)
     mark = uuid.uuid4().hex
