@@ -12,7 +12,8 @@ constexpr std::string_view kModels = "models/";
 constexpr std::string_view kJsonSuffix = ".json";
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
+    text.remove_suffix(1);
   return text;
 }
 
@@ -121,19 +122,17 @@ Expected<std::string_view> Archive::pick(std::string_view model) const {
 Expected<JsonDocument> Archive::parse(const ZipMember& member) const {
   TOSAIC_CHECK_OK(verify_crc(zip_, member));
   const std::span<const std::byte> all = zip_.file().bytes();
-  const size_t end =
-      static_cast<size_t>(member.stored.data() - all.data()) + member.stored.size();
+  const size_t end = static_cast<size_t>(member.stored.data() - all.data()) + member.stored.size();
   // simdjson reads past the text: the members and the directory that follow it are room enough,
   // but for the smallest of archives.
   const bool has_room = all.size() - end >= simdjson::SIMDJSON_PADDING;
   JsonDocument result;
   result.document = std::make_unique<simdjson::dom::document>();
   simdjson::dom::parser parser;
-  simdjson::error_code code =
-      parser
-          .parse_into_document(*result.document, text_of(member).data(), member.stored.size(),
-                               !has_room)
-          .get(result.root);
+  simdjson::error_code code = parser
+                                  .parse_into_document(*result.document, text_of(member).data(),
+                                                       member.stored.size(), !has_room)
+                                  .get(result.root);
   if (code != simdjson::SUCCESS) {
     return with_path(error(Code::kJson, "member '{}' is not valid JSON: {}", member.name,
                            simdjson::error_message(code)));
@@ -151,9 +150,9 @@ Expected<JsonDocument> Archive::program(std::string_view model) const {
     return with_path(error(Code::kJson, "member '{}' has no schema_version", m->name));
   }
   if (*major != kSchemaMajor) {
-    Diagnostic d = error(Code::kPt2Schema, "the program has schema version {}.{}; {}.x can be read",
-                         *major, value_as<int64_t>(member(version, "minor")).value_or(0),
-                         kSchemaMajor);
+    Diagnostic d =
+        error(Code::kPt2Schema, "the program has schema version {}.{}; {}.x can be read", *major,
+              value_as<int64_t>(member(version, "minor")).value_or(0), kSchemaMajor);
     if (const auto torch = string_at(json.root, "torch_version")) {
       d.notes.push_back(fmt::format("it was written by PyTorch {}", *torch));
     }

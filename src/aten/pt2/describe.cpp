@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an archive holds, as `tosaic inspect` shows it. Weights are not read, and a program that uses
-// what the compiler does not support can be shown all the same.
+// What an archive holds, as `tosaic inspect` shows it. Weights are not read, and a program that
+// uses what the compiler does not support can be shown all the same.
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -32,7 +32,8 @@ Out tensor_out(std::string_view name, const std::optional<Json>& metas) {
   out["dtype"] = dtype == DType::kUnknown ? dtype_text(number) : std::string(dtype_name(dtype));
   out["shape"] = Out::array();
   if (const auto sizes = member_as<JsonArray>(*meta, "sizes")) {
-    for (const Json size : *sizes) out["shape"].push_back(size_out(size));
+    for (const Json size : *sizes)
+      out["shape"].push_back(size_out(size));
   }
   return out;
 }
@@ -96,8 +97,7 @@ Expected<Out> model_out(const Archive& archive, std::string_view name) {
                   value_as<int64_t>(member(version, "minor")).value_or(0));
   out["torch_version"] =
       std::string(value_as<std::string_view>(member(root, "torch_version")).value_or("unknown"));
-  out["opset"] =
-      value_as<int64_t>(member(member(root, "opset_version"), "aten")).value_or(0);
+  out["opset"] = value_as<int64_t>(member(member(root, "opset_version"), "aten")).value_or(0);
   out["verifiers"] = Out::array();
   if (const auto list = value_as<JsonArray>(member(root, "verifiers"))) {
     for (const Json verifier : *list) {
@@ -135,14 +135,14 @@ std::string tensor_text(const Out& t) {
 }
 
 std::string model_text(const Out& m) {
-  std::string text = fmt::format("program {}: schema {}, PyTorch {}, {}, {} nodes\n",
-                                 m["name"].get<std::string>(),
-                                 m["schema_version"].get<std::string>(),
-                                 m["torch_version"].get<std::string>(),
-                                 m["quantised"].get<bool>() ? "quantised" : "not quantised",
-                                 m["nodes"].dump());
-  for (const Out& t : m["inputs"]) text += fmt::format("  input {}\n", tensor_text(t));
-  for (const Out& t : m["outputs"]) text += fmt::format("  output {}\n", tensor_text(t));
+  std::string text =
+      fmt::format("program {}: schema {}, PyTorch {}, {}, {} nodes\n", m["name"].get<std::string>(),
+                  m["schema_version"].get<std::string>(), m["torch_version"].get<std::string>(),
+                  m["quantised"].get<bool>() ? "quantised" : "not quantised", m["nodes"].dump());
+  for (const Out& t : m["inputs"])
+    text += fmt::format("  input {}\n", tensor_text(t));
+  for (const Out& t : m["outputs"])
+    text += fmt::format("  output {}\n", tensor_text(t));
   for (const auto& [name, range] : m["symbols"].items()) {
     text += fmt::format("  symbol {}: {} to {}\n", name, range[0].dump(), range[1].dump());
   }
@@ -167,7 +167,8 @@ Expected<std::string> describe_pt2(const std::string& path, bool json) {
   if (json) return all.dump(2, ' ', false, Out::error_handler_t::replace) + "\n";
   std::string text = fmt::format("{}: {} bytes, {} program{}\n", path, all["bytes"].dump(),
                                  all["programs"].size(), all["programs"].size() == 1 ? "" : "s");
-  for (const Out& model : all["programs"]) text += model_text(model);
+  for (const Out& model : all["programs"])
+    text += model_text(model);
   return text;
 }
 

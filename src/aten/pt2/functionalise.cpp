@@ -18,26 +18,72 @@ namespace {
 
 // PyTorch's rules of sharing memory hold for a program whether or not a row serves its operators,
 // so they are not traits of rows.
-constexpr std::array<std::string_view, 9> kSame = {
-    "alias", "detach", "detach_", "lift", "lift_fresh", "positive", "requires_grad_",
-    "resolve_conj", "resolve_neg"};
+constexpr std::array<std::string_view, 9> kSame = {"alias",          "detach",       "detach_",
+                                                   "lift",           "lift_fresh",   "positive",
+                                                   "requires_grad_", "resolve_conj", "resolve_neg"};
 
 constexpr std::array<std::string_view, 2> kCopies = {"clone", "lift_fresh_copy"};
 
 /// The tensor itself unless they train.
 constexpr std::array<std::string_view, 6> kSameInEvaluation = {
-    "alpha_dropout", "alpha_dropout_", "dropout", "dropout_", "feature_dropout",
-    "feature_dropout_"};
+    "alpha_dropout", "alpha_dropout_",  "dropout",
+    "dropout_",      "feature_dropout", "feature_dropout_"};
 
 /// Those that may copy as well (reshape, contiguous, to) are taken for views.
-constexpr std::array<std::string_view, 54> kViews = {
-    "_conj", "_reshape_alias", "_unsafe_view", "adjoint", "as_strided", "atleast_1d", "atleast_2d",
-    "atleast_3d", "broadcast_tensors", "broadcast_to", "chunk", "contiguous", "diagonal", "dsplit",
-    "expand", "expand_as", "flatten", "hsplit", "imag", "mH", "mT", "matrix_H", "meshgrid",
-    "moveaxis", "movedim", "narrow", "numpy_T", "permute", "ravel", "real", "reshape", "reshape_as",
-    "select", "slice", "split", "split_with_sizes", "squeeze", "swapaxes", "swapdims", "t",
-    "tensor_split", "to", "transpose", "type_as", "unbind", "unflatten", "unfold", "unsqueeze",
-    "values", "view", "view_as", "view_as_complex", "view_as_real", "vsplit"};
+constexpr std::array<std::string_view, 54> kViews = {"_conj",
+                                                     "_reshape_alias",
+                                                     "_unsafe_view",
+                                                     "adjoint",
+                                                     "as_strided",
+                                                     "atleast_1d",
+                                                     "atleast_2d",
+                                                     "atleast_3d",
+                                                     "broadcast_tensors",
+                                                     "broadcast_to",
+                                                     "chunk",
+                                                     "contiguous",
+                                                     "diagonal",
+                                                     "dsplit",
+                                                     "expand",
+                                                     "expand_as",
+                                                     "flatten",
+                                                     "hsplit",
+                                                     "imag",
+                                                     "mH",
+                                                     "mT",
+                                                     "matrix_H",
+                                                     "meshgrid",
+                                                     "moveaxis",
+                                                     "movedim",
+                                                     "narrow",
+                                                     "numpy_T",
+                                                     "permute",
+                                                     "ravel",
+                                                     "real",
+                                                     "reshape",
+                                                     "reshape_as",
+                                                     "select",
+                                                     "slice",
+                                                     "split",
+                                                     "split_with_sizes",
+                                                     "squeeze",
+                                                     "swapaxes",
+                                                     "swapdims",
+                                                     "t",
+                                                     "tensor_split",
+                                                     "to",
+                                                     "transpose",
+                                                     "type_as",
+                                                     "unbind",
+                                                     "unflatten",
+                                                     "unfold",
+                                                     "unsqueeze",
+                                                     "values",
+                                                     "view",
+                                                     "view_as",
+                                                     "view_as_complex",
+                                                     "view_as_real",
+                                                     "vsplit"};
 
 constexpr std::array<std::string_view, 7> kShapeWriters = {
     "as_strided_", "squeeze_", "swapaxes_", "swapdims_", "t_", "transpose_", "unsqueeze_"};
@@ -75,7 +121,9 @@ bool is_in_place(std::string_view target) {
   return is_dunder(name) || (name.size() > 1 && name.ends_with('_') && !name.ends_with("__"));
 }
 
-bool writes_only_shape(std::string_view target) { return contains(kShapeWriters, base_name(target)); }
+bool writes_only_shape(std::string_view target) {
+  return contains(kShapeWriters, base_name(target));
+}
 
 std::string functional_name(std::string_view target) {
   const std::string_view name = base_name(target);
@@ -178,8 +226,9 @@ Status TensorTable::write(Tensor& tensor, Value& value, int index, const LastUse
                  "in-place on a view: it writes to \"{}\", whose memory \"{}\" shares, and that is "
                  "used later",
                  tensor.name, name)
-        .with_hint("write a new tensor instead (y = x + 1), or call run_decompositions() before "
-                   "saving");
+        .with_hint(
+            "write a new tensor instead (y = x + 1), or call run_decompositions() before "
+            "saving");
   }
   tensor.value = &value;
   return ok();

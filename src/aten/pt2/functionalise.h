@@ -16,10 +16,10 @@ namespace tosaic::aten::pt2 {
 
 /// What an operator does with the memory of its first tensor.
 enum class Aliasing : uint8_t {
-  kFresh,     ///< its results have memory of their own
-  kCopy,      ///< its result is a copy of its first tensor: clone
-  kSame,      ///< its result is its first tensor: detach, alias, dropout in evaluation
-  kView,      ///< its results share, or may share, the memory of its first tensor
+  kFresh,  ///< its results have memory of their own
+  kCopy,   ///< its result is a copy of its first tensor: clone
+  kSame,   ///< its result is its first tensor: detach, alias, dropout in evaluation
+  kView,   ///< its results share, or may share, the memory of its first tensor
 };
 
 /// By the target without "torch.ops.", "aten.view.default". `train`: the value of an argument of
@@ -36,15 +36,15 @@ std::string functional_name(std::string_view target);
 /// Where a tensor comes from.
 enum class Origin : uint8_t { kNode, kInput, kParameter, kBuffer, kConstant };
 
-/// A tensor of the program as PyTorch sees it: what an in-place operator changes. Names that are the
-/// same tensor (x and x.detach()) share it.
+/// A tensor of the program as PyTorch sees it: what an in-place operator changes. Names that are
+/// the same tensor (x and x.detach()) share it.
 struct Tensor {
-  Value* value = nullptr;      ///< its present content; nullptr: stored data that nothing used yet
+  Value* value = nullptr;  ///< its present content; nullptr: stored data that nothing used yet
   Origin origin = Origin::kNode;
-  int storage = 0;             ///< tensors with the same number share memory
-  std::string_view name;       ///< the first one
-  std::string_view stored;     ///< name in the archive's tensors
-  bool persistent = true;      ///< of a buffer
+  int storage = 0;          ///< tensors with the same number share memory
+  std::string_view name;    ///< the first one
+  std::string_view stored;  ///< name in the archive's tensors
+  bool persistent = true;   ///< of a buffer
 };
 
 /// Index of the last node that uses each name; outputs count as a node after all others.
@@ -69,9 +69,9 @@ class TensorTable {
   Tensor* find(std::string_view name);
   void reserve(size_t count) { names_.reserve(count); }
 
-  /// Makes `value` the content of `tensor` after node `index`. Refused (E0304) for what lives longer
-  /// than a call (parameters and buffers), and when another tensor with the same memory is used
-  /// later: its content would have to change too.
+  /// Makes `value` the content of `tensor` after node `index`. Refused (E0304) for what lives
+  /// longer than a call (parameters and buffers), and when another tensor with the same memory is
+  /// used later: its content would have to change too.
   Status write(Tensor& tensor, Value& value, int index, const LastUses& uses);
 
  private:

@@ -30,7 +30,8 @@ Status Importer::run() {
   TOSAIC_CHECK_OK(read_tables());
   TOSAIC_CHECK_OK(read_inputs(*inputs));
   int index = 0;
-  for (const Json node : nodes_) TOSAIC_CHECK_OK(read_node(node, index++));
+  for (const Json node : nodes_)
+    TOSAIC_CHECK_OK(read_node(node, index++));
   return read_outputs(output_specs_);
 }
 
@@ -40,9 +41,11 @@ Status Importer::read_tables() {
   if (!tensors) return error(Code::kJson, "the program lacks graph.tensor_values");
   metas_.reserve(tensors->size());
   tensors_.reserve(tensors->size());
-  for (const auto field : *tensors) metas_.emplace(field.key, field.value);
+  for (const auto field : *tensors)
+    metas_.emplace(field.key, field.value);
   if (const auto sizes = value_as<JsonObject>(member(graph, "sym_int_values"))) {
-    for (const auto field : *sizes) sym_ints_.emplace(field.key, field.value);
+    for (const auto field : *sizes)
+      sym_ints_.emplace(field.key, field.value);
   }
   return ok();
 }
@@ -56,8 +59,8 @@ Status Importer::read_inputs(const JsonArray& specs) {
     } else if (u->kind == "parameter" || u->kind == "buffer" || u->kind == "tensor_constant") {
       TOSAIC_CHECK_OK(read_stored_input(*u));
     }
-    // The rest (constant_input, custom_obj, token) is no tensor: the values of constant inputs stand
-    // in the nodes, and what uses a custom object has no row.
+    // The rest (constant_input, custom_obj, token) is no tensor: the values of constant inputs
+    // stand in the nodes, and what uses a custom object has no row.
   }
   return ok();
 }
@@ -120,7 +123,8 @@ Status Importer::read_outputs(const JsonArray& specs) {
       return error(Code::kUnsupportedFeature, "mutable {} \"{}\": the program changes it",
                    buffer ? "buffer" : "parameter",
                    string_at(u->value, buffer ? "buffer_name" : "parameter_name").value_or("?"))
-          .with_hint("call model.eval() before the export, or make the state an input and an output");
+          .with_hint(
+              "call model.eval() before the export, or make the state an input and an output");
     } else if (u->kind != "user_input_mutation" && u->kind != "token") {
       return error(Code::kUnsupportedFeature, "an output of kind {} is not supported", u->kind)
           .with_hint("export the forward function only");

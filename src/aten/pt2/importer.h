@@ -55,13 +55,12 @@ class Importer {
   // importer_node.cpp: one node.
   Status read_node(const Json& node, int index);
   Status read_call(const Json& node, std::string_view target, int index);
-  Status make_node(const Json& node, std::string_view target, OpVariant op,
-                   const JsonArray& inputs, int index);
+  Status make_node(const Json& node, std::string_view target, OpVariant op, const JsonArray& inputs,
+                   int index);
   OpVariant choose_overload(OpVariant op, std::string_view name, const JsonArray& inputs) const;
   Expected<Arguments> read_arguments(const Schema& schema, const JsonArray& inputs);
   Expected<Arguments> read_unknown_arguments(std::string_view target, const JsonArray& inputs);
-  Status read_tensor_argument(const SchemaArg& arg, const std::optional<Json>& json,
-                              Arguments& to);
+  Status read_tensor_argument(const SchemaArg& arg, const std::optional<Json>& json, Arguments& to);
   Expected<Value*> read_operand(const SchemaArg& arg, const Json& json);
   Expected<Value*> scalar_operand(const Union& scalar);
   Expected<Attr> read_attr(const SchemaArg& arg, const Union& u);
@@ -69,8 +68,8 @@ class Importer {
   Expected<Attr> read_list(const SchemaArg& arg, const Union& u);
   Expected<int64_t> read_int(const Json& json);
   Expected<std::vector<std::string_view>> output_names(const Json& node);
-  Status name_results(Node& made, std::span<const std::string_view> names,
-                      std::string_view target, const JsonArray& inputs, int index);
+  Status name_results(Node& made, std::span<const std::string_view> names, std::string_view target,
+                      const JsonArray& inputs, int index);
 
   const Archive& archive_;
   const Json& root_;

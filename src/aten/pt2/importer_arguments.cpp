@@ -148,8 +148,8 @@ Status Importer::read_tensor_argument(const SchemaArg& arg, const std::optional<
     }
   } else {
     const auto list = value_as<JsonArray>(u->value);
-    const bool fits = u->kind == "as_tensors" || u->kind == "as_optional_tensors" ||
-                      is_empty_list(u->value);
+    const bool fits =
+        u->kind == "as_tensors" || u->kind == "as_optional_tensors" || is_empty_list(u->value);
     if (!list || !fits) return wrong_kind(arg, u->kind);
     for (const Json item : *list) {
       if (++count > kMaxListLength) {
@@ -207,8 +207,8 @@ Expected<Value*> Importer::scalar_operand(const Union& scalar) {
   }
   const Constant* constant = nullptr;
   if (is_float(dtype)) {
-    const double value =
-        number.kind() == Attr::Kind::kBool ? static_cast<double>(number.as_int()) : number.as_real();
+    const double value = number.kind() == Attr::Kind::kBool ? static_cast<double>(number.as_int())
+                                                            : number.as_real();
     constant = &module_.constant_floats(dtype, Shape{}, {&value, 1});
   } else {
     const int64_t value = number.as_int();

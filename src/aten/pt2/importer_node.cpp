@@ -11,9 +11,8 @@ namespace {
 
 /// "aten.add.Tensor" for "torch.ops.aten.add.Tensor" and for the names of edge programs.
 std::string_view short_target(std::string_view target) {
-  for (const std::string_view prefix :
-       {"executorch.exir.dialects.edge._ops.", "executorch.exir.dialects.edge.ops.",
-        "torch.ops."}) {
+  for (const std::string_view prefix : {"executorch.exir.dialects.edge._ops.",
+                                        "executorch.exir.dialects.edge.ops.", "torch.ops."}) {
     if (target.starts_with(prefix)) return target.substr(prefix.size());
   }
   return target;
@@ -124,7 +123,7 @@ OpVariant Importer::choose_overload(OpVariant op, std::string_view name,
   const Schema& s = schema(*op.op, op.variant);
   const std::string scalar = fmt::format("{}.Scalar", name.substr(0, name.rfind('.')));
   const OpVariant other = find_row(scalar);
-  if (other.op != op.op) return op;
+  if (other.op == nullptr) return op;
   const Schema& to = schema(*other.op, other.variant);
   bool has_number = false;
   size_t place = 0;
@@ -179,7 +178,8 @@ Status Importer::make_node(const Json& node, std::string_view target, OpVariant 
 
 Status Importer::name_results(Node& made, std::span<const std::string_view> names,
                               std::string_view target, const JsonArray& inputs, int index) {
-  for (size_t i = 0; i < names.size(); ++i) made.result(static_cast<int>(i)).set_name(names[i]);
+  for (size_t i = 0; i < names.size(); ++i)
+    made.result(static_cast<int>(i)).set_name(names[i]);
   const auto taken = [](std::string_view name) {
     return error(Code::kPt2Content, "two values are called \"{}\"", name);
   };
@@ -198,8 +198,8 @@ Status Importer::name_results(Node& made, std::span<const std::string_view> name
     return ok();
   }
   // A change of dtype always copies.
-  const bool shares = aliasing == Aliasing::kView && source != nullptr &&
-                      result.dtype() == first_operand_dtype_;
+  const bool shares =
+      aliasing == Aliasing::kView && source != nullptr && result.dtype() == first_operand_dtype_;
   for (size_t i = 0; i < names.size(); ++i) {
     Tensor tensor;
     tensor.value = &made.result(static_cast<int>(i));

@@ -6,8 +6,8 @@
 
 namespace tosaic::aten::pt2 {
 
-/// Where a node of model.json comes from, by its metadata; nothing is decoded before a message asks.
-/// nullptr when the metadata tell nothing. The views live as long as the document's text.
+/// Where a node of model.json comes from, by its metadata; nothing is decoded before a message
+/// asks. nullptr when the metadata tell nothing. The views live as long as the document's text.
 Loc make_loc(const Json& node, Arena& arena);
 
 /// The user's innermost frame of a `stack_trace`: the last one that is not in PyTorch itself. File,

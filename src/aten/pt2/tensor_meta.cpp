@@ -31,7 +31,20 @@ constexpr ScalarType kScalarTypes[] = {
     {"complex128"},
     {"bool", DType::kBool},
     {"bfloat16", DType::kBF16},
-    {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+    {},
+    {},
+    {},
+    {},
+    {},
+    {},
+    {},
+    {},
+    {},
+    {},
+    {},
+    {},
+    {},
+    {},
     {"uint16", DType::kU16},
     {"float8_e4m3fn", DType::kF8E4M3},
     {"float8_e5m2", DType::kF8E5M2},
@@ -65,7 +78,9 @@ Expected<int64_t> parse_size(const Json& json, Symbols* symbols) {
 
 }  // namespace
 
-DType dtype_of(int64_t number) { return scalar_type(number).dtype; }
+DType dtype_of(int64_t number) {
+  return scalar_type(number).dtype;
+}
 
 std::string dtype_text(int64_t number) {
   const std::string_view name = scalar_type(number).name;

@@ -21,15 +21,18 @@ using TestMembers = std::vector<std::pair<std::string, std::string>>;
 inline std::string test_zip(const TestMembers& members) {
   std::vector<std::byte> file, directory;
   const auto add = [](std::vector<std::byte>& to, const std::string& text) {
-    for (const char c : text) to.push_back(static_cast<std::byte>(c));
+    for (const char c : text)
+      to.push_back(static_cast<std::byte>(c));
   };
   for (const auto& [name, data] : members) {
     const auto offset = static_cast<uint32_t>(file.size());
     const auto size = static_cast<uint32_t>(data.size());
     const uint32_t crc = crc32(std::as_bytes(std::span(data)));
     const auto common = [&](std::vector<std::byte>& to) {
-      for (const uint16_t v : {20, 0x0800, 0, 0, 0x21}) append_le<uint16_t>(to, v);
-      for (const uint32_t v : {crc, size, size}) append_le<uint32_t>(to, v);
+      for (const uint16_t v : {20, 0x0800, 0, 0, 0x21})
+        append_le<uint16_t>(to, v);
+      for (const uint32_t v : {crc, size, size})
+        append_le<uint32_t>(to, v);
       append_le<uint16_t>(to, static_cast<uint16_t>(name.size()));
       append_le<uint16_t>(to, 0);
     };
@@ -39,7 +42,8 @@ inline std::string test_zip(const TestMembers& members) {
     append_le<uint32_t>(directory, 0x02014b50);
     append_le<uint16_t>(directory, 20);
     common(directory);
-    for (int i = 0; i < 5; ++i) append_le<uint16_t>(directory, 0);
+    for (int i = 0; i < 3; ++i)
+      append_le<uint16_t>(directory, 0);
     append_le<uint32_t>(directory, 0);
     append_le<uint32_t>(directory, offset);
     add(directory, name);
@@ -48,7 +52,8 @@ inline std::string test_zip(const TestMembers& members) {
   file.insert(file.end(), directory.begin(), directory.end());
   append_le<uint32_t>(file, 0x06054b50);
   append_le<uint32_t>(file, 0);
-  for (int i = 0; i < 2; ++i) append_le<uint16_t>(file, static_cast<uint16_t>(members.size()));
+  for (int i = 0; i < 2; ++i)
+    append_le<uint16_t>(file, static_cast<uint16_t>(members.size()));
   append_le<uint32_t>(file, static_cast<uint32_t>(directory.size()));
   append_le<uint32_t>(file, begin);
   append_le<uint16_t>(file, 0);
@@ -56,11 +61,19 @@ inline std::string test_zip(const TestMembers& members) {
 }
 
 /// Numbers of torch's schema.ScalarType.
-enum TestDType { kTestU8 = 1, kTestI8 = 2, kTestI64 = 5, kTestF32 = 7, kTestComplex64 = 10, kTestBF16 = 13 };
+enum TestDType {
+  kTestU8 = 1,
+  kTestI8 = 2,
+  kTestI64 = 5,
+  kTestF32 = 7,
+  kTestComplex64 = 10,
+  kTestBF16 = 13
+};
 
 inline TestJson test_sizes(const std::vector<int64_t>& sizes) {
   TestJson list = TestJson::array();
-  for (const int64_t size : sizes) list.push_back({{"as_int", size}});
+  for (const int64_t size : sizes)
+    list.push_back({{"as_int", size}});
   return list;
 }
 
@@ -68,7 +81,8 @@ inline TestJson test_meta(int dtype, const std::vector<int64_t>& sizes,
                           std::vector<int64_t> strides = {}, int64_t offset = 0) {
   if (strides.empty() && !sizes.empty()) {
     strides.assign(sizes.size(), 1);
-    for (size_t i = sizes.size() - 1; i > 0; --i) strides[i - 1] = strides[i] * sizes[i];
+    for (size_t i = sizes.size() - 1; i > 0; --i)
+      strides[i - 1] = strides[i] * sizes[i];
   }
   return {{"dtype", dtype},
           {"sizes", test_sizes(sizes)},
@@ -84,7 +98,8 @@ inline TestJson test_tensor(const std::string& name) {
 }
 inline TestJson test_tensors(const std::vector<std::string>& names) {
   TestJson list = TestJson::array();
-  for (const std::string& name : names) list.push_back({{"name", name}});
+  for (const std::string& name : names)
+    list.push_back({{"name", name}});
   return {{"as_tensors", list}};
 }
 
@@ -100,8 +115,10 @@ struct TestPt2 {
   TestJson weights = TestJson::object();
   TestJson constants = TestJson::object();
   TestMembers blobs;
-  TestMembers marks = {{"archive_format", "pt2"}, {"archive_version", "0"},
-                       {"byteorder", "little"}, {".data/version", "6\n"}};
+  TestMembers marks = {{"archive_format", "pt2"},
+                       {"archive_version", "0"},
+                       {"byteorder", "little"},
+                       {".data/version", "6\n"}};
   int major = 8;
 
   TestPt2& input(const std::string& name, int dtype, const std::vector<int64_t>& sizes) {
@@ -120,7 +137,7 @@ struct TestPt2 {
     TestJson spec{{"arg", {{"name", name}}}, {kind + "_name", stored_name}};
     if (kind == "buffer") spec["persistent"] = persistent;
     input_specs.push_back({{kind, spec}});
-    const bool in_weights = kind != "tensor_constant" && persistent;
+    const bool in_weights = kind == "parameter" || (kind == "buffer" && persistent);
     (in_weights ? weights : constants)[stored_name] = {{"path_name", path},
                                                        {"is_param", kind == "parameter"},
                                                        {"use_pickle", false},
@@ -153,8 +170,10 @@ struct TestPt2 {
   }
 
   TestJson program() const {
-    TestJson graph{{"inputs", TestJson::array()}, {"outputs", TestJson::array()},
-                   {"nodes", nodes},              {"tensor_values", tensor_values},
+    TestJson graph{{"inputs", TestJson::array()},
+                   {"outputs", TestJson::array()},
+                   {"nodes", nodes},
+                   {"tensor_values", tensor_values},
                    {"sym_int_values", sym_int_values}};
     return {{"graph_module",
              {{"graph", graph},
@@ -174,8 +193,10 @@ struct TestPt2 {
     add("data/weights/" + model + "_weights_config.json", TestJson{{"config", weights}}.dump());
     add("data/constants/" + model + "_constants_config.json",
         TestJson{{"config", constants}}.dump());
-    for (const auto& [name, data] : blobs) add("data/" + name, data);
-    for (const auto& [name, data] : marks) add(name, data);
+    for (const auto& [name, data] : blobs)
+      add("data/" + name, data);
+    for (const auto& [name, data] : marks)
+      add(name, data);
     return all;
   }
   std::string bytes() const { return test_zip(members()); }

@@ -5,19 +5,18 @@
 
 namespace tosaic::aten::pt2 {
 
-Expected<TensorStore> TensorStore::open(const Archive& archive, std::string_view model,
-                                        Kind kind) {
+Expected<TensorStore> TensorStore::open(const Archive& archive, std::string_view model, Kind kind) {
   const bool weights = kind == Kind::kWeights;
   TensorStore store(archive, weights ? "data/weights/" : "data/constants/");
-  const std::string name = fmt::format("{}{}_{}_config.json", store.folder_, model,
-                                       weights ? "weights" : "constants");
+  const std::string name =
+      fmt::format("{}{}_{}_config.json", store.folder_, model, weights ? "weights" : "constants");
   const ZipMember* m = archive.find(name);
   if (m == nullptr) {
     const std::string pickle = fmt::format("{}{}.pt", store.folder_, model);
     if (archive.find(pickle) == nullptr) return store;
     return archive.with_path(
-        error(Code::kUnsupportedFeature, "the tensors are pickled (member '{}'); pickle is not read",
-              pickle)
+        error(Code::kUnsupportedFeature,
+              "the tensors are pickled (member '{}'); pickle is not read", pickle)
             .with_hint("save the program again with a PyTorch version that docs/pt2.md lists"));
   }
   TOSAIC_TRY(store.config_, archive.parse(*m));
@@ -26,7 +25,8 @@ Expected<TensorStore> TensorStore::open(const Archive& archive, std::string_view
     return archive.with_path(error(Code::kJson, "member '{}' has no object 'config'", m->name));
   }
   store.tensors_.reserve(config->size());
-  for (const auto field : *config) store.tensors_.emplace(field.key, field.value);
+  for (const auto field : *config)
+    store.tensors_.emplace(field.key, field.value);
   return store;
 }
 
@@ -75,8 +75,8 @@ Expected<const Constant*> TensorStore::load_entry(const Json& entry, Module& mod
   TOSAIC_TRY(const StoredLayout layout, parse_layout(*meta, blob->stored.size()));
   const TensorType& type = layout.type;
   if (type.shape.num_elements() == 0) return &module.constant(type.dtype, type.shape, {});
-  const std::byte* data = blob->stored.data() +
-                          static_cast<size_t>(layout.offset) * element_bytes(type.dtype);
+  const std::byte* data =
+      blob->stored.data() + static_cast<size_t>(layout.offset) * element_bytes(type.dtype);
   const auto rank = static_cast<size_t>(type.shape.rank());
   return &module.constant_view(type.dtype, type.shape, std::span(layout.strides.data(), rank),
                                data);
