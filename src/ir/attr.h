@@ -16,14 +16,39 @@ namespace tosaic {
 class Attr {
  public:
   enum class Kind : uint8_t {
-    kNone, kBool, kInt, kFloat, kString, kDType, kInts, kFloats, kBools, kGraph,
+    kNone,
+    kBool,
+    kInt,
+    kFloat,
+    kString,
+    kDType,
+    kInts,
+    kFloats,
+    kBools,
+    kGraph,
   };
 
   Attr() = default;  ///< none: Python's None
-  static Attr boolean(bool v) { Attr a(Kind::kBool); a.int_ = v; return a; }
-  static Attr integer(int64_t v) { Attr a(Kind::kInt); a.int_ = v; return a; }
-  static Attr real(double v) { Attr a(Kind::kFloat); a.real_ = v; return a; }
-  static Attr dtype(DType v) { Attr a(Kind::kDType); a.int_ = static_cast<int64_t>(v); return a; }
+  static Attr boolean(bool v) {
+    Attr a(Kind::kBool);
+    a.int_ = v;
+    return a;
+  }
+  static Attr integer(int64_t v) {
+    Attr a(Kind::kInt);
+    a.int_ = v;
+    return a;
+  }
+  static Attr real(double v) {
+    Attr a(Kind::kFloat);
+    a.real_ = v;
+    return a;
+  }
+  static Attr dtype(DType v) {
+    Attr a(Kind::kDType);
+    a.int_ = static_cast<int64_t>(v);
+    return a;
+  }
   static Attr string(std::string_view v) { return Attr(Kind::kString, v.data(), v.size()); }
   /// Name of a graph of the same module.
   static Attr graph(std::string_view v) { return Attr(Kind::kGraph, v.data(), v.size()); }

@@ -10,23 +10,23 @@
 
 namespace tosaic {
 
-/// One step still to be done on a float constant when its bytes are written: multiply along an axis,
-/// then quantise. Both parts are optional.
+/// One step still to be done on a float constant when its bytes are written: multiply along an
+/// axis, then quantise. Both parts are optional.
 struct ConstantStage {
-  int axis = -1;                    ///< of `scales` (in the view's axes)
-  std::span<const double> scales;   ///< empty: no multiplication
-  const Quant* quant = nullptr;     ///< nullptr: stays float; its axis is in the view's axes
+  int axis = -1;                   ///< of `scales` (in the view's axes)
+  std::span<const double> scales;  ///< empty: no multiplication
+  const Quant* quant = nullptr;    ///< nullptr: stays float; its axis is in the view's axes
 };
 
 /// Immutable tensor data: a strided view of bytes that somebody keeps alive (a mapped file, the
 /// module's arena), with at most one pending stage. Weights are never copied before they are
 /// written: a permuted or sliced weight is another view of the same bytes.
 struct Constant {
-  DType dtype = DType::kUnknown;           ///< after the stage
-  DType stored_dtype = DType::kUnknown;    ///< of the bytes; equals dtype when there is no stage
+  DType dtype = DType::kUnknown;         ///< after the stage
+  DType stored_dtype = DType::kUnknown;  ///< of the bytes; equals dtype when there is no stage
   Shape shape;
-  std::array<int64_t, kMaxRank> strides{}; ///< in elements; 0 repeats
-  const std::byte* data = nullptr;         ///< of element [0,…,0]; elements as element_bytes says
+  std::array<int64_t, kMaxRank> strides{};  ///< in elements; 0 repeats
+  const std::byte* data = nullptr;  ///< of element [0,…,0]; elements as element_bytes says
   const ConstantStage* stage = nullptr;
 
   /// Elements lie in C order without gaps, and nothing is pending: `data` can be used as it is.

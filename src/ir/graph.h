@@ -58,9 +58,9 @@ class Value {
   std::string_view name() const { return name_; }
   void set_name(std::string_view name) { name_ = name; }  ///< name must outlive the module
 
-  Node* def() const { return def_; }           ///< nullptr for inputs and constants
+  Node* def() const { return def_; }  ///< nullptr for inputs and constants
   int result_index() const { return static_cast<int>(index_); }  ///< of an input: which
-  const Constant* constant() const { return constant_; }  ///< nullptr when not a constant
+  const Constant* constant() const { return constant_; }         ///< nullptr when not a constant
   bool is_constant() const { return constant_ != nullptr; }
   bool is_input() const { return def_ == nullptr && constant_ == nullptr; }
   Graph& graph() const { return *graph_; }
@@ -229,7 +229,8 @@ class Graph::Range {
     Iterator& operator++() {
       node_ = next_;
       // An erased node still knows what followed it.
-      while (node_ != nullptr && node_->is_erased()) node_ = graph_->after(*node_);
+      while (node_ != nullptr && node_->is_erased())
+        node_ = graph_->after(*node_);
       step();
       return *this;
     }
@@ -248,7 +249,9 @@ class Graph::Range {
  private:
   const Graph* graph_;
 };
-inline Graph::Range Graph::nodes() const { return Range(this); }
+inline Graph::Range Graph::nodes() const {
+  return Range(this);
+}
 
 /// The program: named graphs and everything they point to. Graph "main" is the entry.
 class Module {
@@ -281,8 +284,8 @@ class Module {
 
   /// Constants over an owned copy of the bytes / over bytes that outlive the module (keep_alive).
   const Constant& constant(DType dtype, const Shape& shape, std::span<const std::byte> content);
-  const Constant& constant_view(DType dtype, const Shape& shape,
-                                std::span<const int64_t> strides, const std::byte* data);
+  const Constant& constant_view(DType dtype, const Shape& shape, std::span<const int64_t> strides,
+                                const std::byte* data);
   /// Over values, converted to the dtype's storage: for small constants (shifts, zero points).
   const Constant& constant_ints(DType dtype, const Shape& shape, std::span<const int64_t> values);
   const Constant& constant_floats(DType dtype, const Shape& shape, std::span<const double> values);

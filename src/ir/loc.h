@@ -15,7 +15,8 @@ struct LocInfo {
   uint32_t line = 0;
   std::string_view source;
   std::string_view scope;
-  /// When set, makes the Location out of `raw_stack` and `raw_modules` (views into the mapped file).
+  /// When set, makes the Location out of `raw_stack` and `raw_modules` (views into the mapped
+  /// file).
   Location (*decode)(const LocInfo&) = nullptr;
   std::string_view raw_stack;
   std::string_view raw_modules;

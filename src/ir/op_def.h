@@ -16,7 +16,7 @@ enum class Dialect : uint8_t {
   kBuiltin,  ///< call, return: allowed in every graph
   kAten,     ///< PyTorch operators, composite, core or edge, and quantized_decomposed
   kTosa,
-  kMixed,    ///< of a graph only: any of them
+  kMixed,  ///< of a graph only: any of them
 };
 std::string_view dialect_name(Dialect dialect);
 
@@ -33,10 +33,10 @@ struct DialectHooks {
 /// Defined by the macros of each dialect (TOSAIC_TOSA_OP, TOSAIC_ATEN_OP), which also put its
 /// address into a linker section: there is no registration code and no list of operators.
 struct OpDef {
-  std::string_view name;       ///< "add": unique within its dialect
+  std::string_view name;  ///< "add": unique within its dialect
   Dialect dialect;
   const DialectHooks* hooks;
-  const void* spec;            ///< tosa::OpSpec or aten::Row; ask the dialect's accessor
+  const void* spec;  ///< tosa::OpSpec or aten::Row; ask the dialect's accessor
 };
 
 /// Every operator of the program, in no particular order.
@@ -60,6 +60,6 @@ extern const OpDef kReturnOp;
 }  // namespace tosaic
 
 /// Puts the address of an OpDef into the section that all_ops() reads.
-#define TOSAIC_REGISTER_OP(def)                                       \
-  __attribute__((section("tosaic_ops"), used)) static const ::tosaic::OpDef* const \
-      registered_##def = &def
+#define TOSAIC_REGISTER_OP(def)         \
+  __attribute__((section("tosaic_ops"), \
+                 used)) static const ::tosaic::OpDef* const registered_##def = &def

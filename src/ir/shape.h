@@ -9,7 +9,8 @@
 
 namespace tosaic {
 
-/// Greatest rank of a tensor in a Module. TOSA's level 8K allows 6; ATen programs need a little more.
+/// Greatest rank of a tensor in a Module. TOSA's level 8K allows 6; ATen programs need a little
+/// more.
 inline constexpr int kMaxRank = 8;
 
 /// Sizes of a tensor, outermost first. A negative size is symbolic: -1 - (index of the symbol).

@@ -13,10 +13,10 @@ namespace tosaic {
 /// Affine quantisation: real = scale * (q - zero_point). Interned by Module::quant(), so equal
 /// parameters have equal addresses.
 struct Quant {
-  std::span<const double> scales;         ///< one, or one per index along `axis`
-  std::span<const int32_t> zero_points;   ///< as many as scales
-  int axis = -1;                          ///< -1: per tensor
-  int64_t qmin = 0;                       ///< least and greatest stored value
+  std::span<const double> scales;        ///< one, or one per index along `axis`
+  std::span<const int32_t> zero_points;  ///< as many as scales
+  int axis = -1;                         ///< -1: per tensor
+  int64_t qmin = 0;                      ///< least and greatest stored value
   int64_t qmax = 0;
 
   bool per_tensor() const { return axis < 0; }

@@ -80,9 +80,9 @@ struct InferCall {
 
 /// What an operation does with the axes of its data when all of them are permuted alike.
 enum class AxisRule : uint8_t {
-  kFixed,            ///< each axis has its own meaning (convolutions), or the rank changes
-  kElementwise,      ///< axes have no meaning; sizes of 1 broadcast
-  kAxisAttr,         ///< only the axis that the attribute `axis` names has one; all operands are data
+  kFixed,        ///< each axis has its own meaning (convolutions), or the rank changes
+  kElementwise,  ///< axes have no meaning; sizes of 1 broadcast
+  kAxisAttr,     ///< only the axis that the attribute `axis` names has one; all operands are data
   kPerAxisOperands,  ///< the shape operands have as many entries per axis as there are (one or two)
 };
 

@@ -20,21 +20,22 @@ struct TosaVersion {
   auto operator<=>(const TosaVersion&) const = default;
 };
 
-/// Profiles and extensions of TOSA 1.0 (specification, "Profiles" and "Profile extensions") as bits.
+/// Profiles and extensions of TOSA 1.0 (specification, "Profiles" and "Profile extensions") as
+/// bits.
 enum class Feature : uint32_t {
   kNone = 0,
-  kInt = 1 << 0,           ///< PRO-INT
-  kFp = 1 << 1,            ///< PRO-FP
-  kInt16 = 1 << 2,         ///< EXT-INT16
-  kInt4 = 1 << 3,          ///< EXT-INT4
-  kBf16 = 1 << 4,          ///< EXT-BF16
-  kF8E4M3 = 1 << 5,        ///< EXT-FP8E4M3
-  kF8E5M2 = 1 << 6,        ///< EXT-FP8E5M2
-  kFft = 1 << 7,           ///< EXT-FFT
-  kVariable = 1 << 8,      ///< EXT-VARIABLE
-  kControlFlow = 1 << 9,   ///< EXT-CONTROLFLOW
-  kDoubleRound = 1 << 10,  ///< EXT-DOUBLEROUND
-  kInexactRound = 1 << 11, ///< EXT-INEXACTROUND
+  kInt = 1 << 0,            ///< PRO-INT
+  kFp = 1 << 1,             ///< PRO-FP
+  kInt16 = 1 << 2,          ///< EXT-INT16
+  kInt4 = 1 << 3,           ///< EXT-INT4
+  kBf16 = 1 << 4,           ///< EXT-BF16
+  kF8E4M3 = 1 << 5,         ///< EXT-FP8E4M3
+  kF8E5M2 = 1 << 6,         ///< EXT-FP8E5M2
+  kFft = 1 << 7,            ///< EXT-FFT
+  kVariable = 1 << 8,       ///< EXT-VARIABLE
+  kControlFlow = 1 << 9,    ///< EXT-CONTROLFLOW
+  kDoubleRound = 1 << 10,   ///< EXT-DOUBLEROUND
+  kInexactRound = 1 << 11,  ///< EXT-INEXACTROUND
 };
 constexpr Feature operator|(Feature a, Feature b) {
   return static_cast<Feature>(static_cast<uint32_t>(a) | static_cast<uint32_t>(b));
@@ -42,7 +43,9 @@ constexpr Feature operator|(Feature a, Feature b) {
 constexpr Feature operator&(Feature a, Feature b) {
   return static_cast<Feature>(static_cast<uint32_t>(a) & static_cast<uint32_t>(b));
 }
-constexpr bool any(Feature a) { return a != Feature::kNone; }
+constexpr bool any(Feature a) {
+  return a != Feature::kNone;
+}
 
 /// Limits of level 8K.
 struct Level {
@@ -58,10 +61,10 @@ enum class TargetKind : uint8_t { kTosaInt, kTosaFp, kEthosU55, kEthosU65, kEtho
 
 /// What a compilation is for. Lowerings ask `has` and `legal`; only src/target fills it.
 struct Target {
-  std::string name;                ///< "ethos-u55-128"
-  std::string_view display_name;   ///< "Ethos-U55", for messages
+  std::string name;               ///< "ethos-u55-128"
+  std::string_view display_name;  ///< "Ethos-U55", for messages
   TargetKind kind = TargetKind::kTosaInt;
-  int macs = 0;                    ///< of an Ethos-U
+  int macs = 0;  ///< of an Ethos-U
   TosaVersion version;
   Feature features = Feature::kNone;
   Level level;
