@@ -232,8 +232,14 @@ class Emitter {
       TOSAIC_TRY(const int32_t arg_index, std::move(index));
       made.args.push_back(arg_index);
     }
-    if (next_result != 1) return no_kernel(node, "kernels with several results are not supported");
-    made.args.push_back(made.args.back());
+    // The returned value again: one tensor, or the list of all.
+    if (next_result == 1) {
+      made.args.push_back(made.args.back());
+    } else {
+      PteTensorList all;
+      all.items.assign(made.args.end() - next_result, made.args.end());
+      made.args.push_back(add(std::move(all)));
+    }
     made.op = operator_index(schema);
     plan_.instructions.push_back(std::move(made));
     return ok();

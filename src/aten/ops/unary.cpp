@@ -1,9 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <numbers>
 
-#include "aten/arithmetic.h"
+#include "aten/elementwise.h"
 
-// Functions of one value that TOSA has in float; quantised they are tables.
+// Functions of one value. In float they are one TOSA operation or a few; quantised they are tables.
+// Those with jumps are tables on 8-bit values only, and abs and neg, which integers compute
+// exactly, on 16-bit values are arithmetic.
+
+namespace tosaic::aten {
+namespace {
+
+Lowered emit_unary(const Call& n, Builder& b, const OpDef& op) {
+  return b.emit(op, {promoted_operand(n, b)});
+}
+
+/// abs and neg of a quantised value: a table on 8-bit values; else in int32.
+template <typename Fn>
+Lowered lower_exact(const Call& n, Builder& b, double (*function)(double, const Call&), Fn op) {
+  Value* x = n.in(0);
+  if (x->dtype() == DType::kI8 && n.out().dtype == DType::kI8) return lower_table(n, b, function);
+  if (auto r = check_activation(n, x->type(), "the input")) return *r;
+  if (auto r = check_activation(n, n.out(), "the output")) return *r;
+  const Quant& to = *n.out().quant;
+  Value* y = op(centred(b, x, n.out().shape.rank()));
+  y = b.rescale(y, n.out().dtype, x->quant()->scale() / to.scale(), 0, to.zero_point());
+  return clamp_to_range(b, y, n.out());
+}
+
+Lowered lower_abs(const Call& n, Builder& b) {
+  if (!n.any_quantised()) return b.emit(tosa::abs, {n.in(0)});
+  return lower_exact(
+      n, b, [](double x, const Call&) { return std::abs(x); },
+      [&](Value* x) { return b.emit(tosa::abs, {x}); });
+}
+
+Value* negated(Builder& b, Value* x) {
+  Value* zero = b.zero_point(x->dtype(), 0);
+  return b.emit(tosa::negate, {x, zero, zero});
+}
+
+Lowered lower_neg(const Call& n, Builder& b) {
+  if (!n.any_quantised()) return negated(b, n.in(0));
+  return lower_exact(
+      n, b, [](double x, const Call&) { return -x; }, [&](Value* x) { return negated(b, x); });
+}
+
+/// 1, 0 or -1.
+Lowered lower_sign(const Call& n, Builder& b) {
+  if (n.any_quantised()) {
+    return lower_step_table(
+        n, b, [](double x, const Call&) { return static_cast<double>((x > 0) - (x < 0)); });
+  }
+  Value* x = n.in(0);
+  Value* zero = number(n, b, 0);
+  Value* negative =
+      b.emit(tosa::select, {b.emit(tosa::greater, {zero, x}), number(n, b, -1), zero});
+  return b.emit(tosa::select, {b.emit(tosa::greater, {x, zero}), number(n, b, 1), negative});
+}
+
+Lowered lower_expm1(const Call& n, Builder& b) {
+  return b.emit(tosa::sub, {b.emit(tosa::exp, {promoted_operand(n, b)}), number(n, b, 1)});
+}
+
+/// (exp(x) + sign * exp(-x)) / 2.
+Lowered lower_hyperbolic(const Call& n, Builder& b, const OpDef& op) {
+  Value* x = promoted_operand(n, b);
+  Value* sum = b.emit(op, {b.emit(tosa::exp, {x}), b.emit(tosa::exp, {negated(b, x)})});
+  return b.mul(sum, number(n, b, 0.5));
+}
+
+Lowered table_only(const Call& n, Builder&) {
+  return reject(Code::kRejectDtype,
+                "{}: TOSA has no operation for it on {}; quantised it is a table",
+                n.schema().full_name, dtype_name(n.in(0)->dtype()));
+}
+
+// ---- Functions with jumps ---------------------------------------------------------------------
+
+}  // namespace
+}  // namespace tosaic::aten
 
 TOSAIC_ATEN_OP(sigmoid) = {
     .schemas = schemas("aten::sigmoid(Tensor self) -> Tensor",
@@ -11,7 +87,7 @@ TOSAIC_ATEN_OP(sigmoid) = {
     .doc = "1 / (1 + exp(-x)): SIGMOID in float, TABLE when quantised.",
     .quant = {own(0), own(out(0))},
     .table = [](double x, const Call&) { return 1 / (1 + std::exp(-x)); },
-    .lower = [](const Call& n, Builder& b) -> Lowered { return b.emit(tosa::sigmoid, {n.in(0)}); },
+    .lower = [](const Call& n, Builder& b) { return emit_unary(n, b, tosa::sigmoid); },
     .cpu = "aten::sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 };
 
@@ -21,6 +97,168 @@ TOSAIC_ATEN_OP(tanh) = {
     .doc = "Hyperbolic tangent: TANH in float, TABLE when quantised.",
     .quant = {own(0), own(out(0))},
     .table = [](double x, const Call&) { return std::tanh(x); },
-    .lower = [](const Call& n, Builder& b) -> Lowered { return b.emit(tosa::tanh, {n.in(0)}); },
+    .lower = [](const Call& n, Builder& b) { return emit_unary(n, b, tosa::tanh); },
     .cpu = "aten::tanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(exp) = {
+    .schemas = schemas("aten::exp(Tensor self) -> Tensor",
+                       "aten::exp_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Exponential function: EXP in float, TABLE when quantised.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::exp(x); },
+    .lower = [](const Call& n, Builder& b) { return emit_unary(n, b, tosa::exp); },
+    .cpu = "aten::exp.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(expm1) = {
+    .schemas = schemas("aten::expm1(Tensor self) -> Tensor",
+                       "aten::expm1_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "exp(x) - 1: EXP and SUB in float, TABLE when quantised.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::expm1(x); },
+    .lower = lower_expm1,
+    .cpu = "aten::expm1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(rsqrt) = {
+    .schemas = schemas("aten::rsqrt(Tensor self) -> Tensor",
+                       "aten::rsqrt_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "1 / sqrt(x): RSQRT in float, TABLE when quantised.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return 1 / std::sqrt(x); },
+    .lower = [](const Call& n, Builder& b) { return emit_unary(n, b, tosa::rsqrt); },
+    .cpu = "aten::rsqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(reciprocal) = {
+    .schemas = schemas("aten::reciprocal(Tensor self) -> Tensor",
+                       "aten::reciprocal_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "1 / x: RECIPROCAL in float, TABLE when quantised.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return 1 / x; },
+    .lower = [](const Call& n, Builder& b) { return emit_unary(n, b, tosa::reciprocal); },
+    .cpu = "aten::reciprocal.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(square) = {
+    .schemas = schemas("aten::square(Tensor self) -> Tensor",
+                       "aten::square_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "x * x: mul in float, TABLE when quantised.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return x * x; },
+    .lower = [](const Call& n, Builder& b) -> Lowered {
+      return b.call("aten.mul.Tensor", {n.in(0), n.in(0)}, n.out());
+    },
+};
+
+TOSAIC_ATEN_OP(sinh) = {
+    .schemas = schemas("aten::sinh(Tensor self) -> Tensor",
+                       "aten::sinh_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Hyperbolic sine: of EXP in float, TABLE when quantised.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::sinh(x); },
+    .lower = [](const Call& n, Builder& b) { return lower_hyperbolic(n, b, tosa::sub); },
+    .cpu = "aten::sinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(cosh) = {
+    .schemas = schemas("aten::cosh(Tensor self) -> Tensor",
+                       "aten::cosh_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Hyperbolic cosine: of EXP in float, TABLE when quantised.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::cosh(x); },
+    .lower = [](const Call& n, Builder& b) { return lower_hyperbolic(n, b, tosa::add); },
+    .cpu = "aten::cosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(asin) = {
+    .schemas = schemas("aten::asin(Tensor self) -> Tensor",
+                       "aten::asin_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Inverse sine: TABLE when quantised; TOSA has it in no float form.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::asin(x); },
+    .lower = table_only,
+    .cpu = "aten::asin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(acos) = {
+    .schemas = schemas("aten::acos(Tensor self) -> Tensor",
+                       "aten::acos_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Inverse cosine: TABLE when quantised; TOSA has it in no float form.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::acos(x); },
+    .lower = table_only,
+    .cpu = "aten::acos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(atan) = {
+    .schemas = schemas("aten::atan(Tensor self) -> Tensor",
+                       "aten::atan_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Inverse tangent: TABLE when quantised; TOSA has it in no float form.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::atan(x); },
+    .lower = table_only,
+    .cpu = "aten::atan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(asinh) = {
+    .schemas = schemas("aten::asinh(Tensor self) -> Tensor",
+                       "aten::asinh_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Inverse hyperbolic sine: TABLE when quantised; TOSA has it in no float form.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::asinh(x); },
+    .lower = table_only,
+    .cpu = "aten::asinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(acosh) = {
+    .schemas = schemas("aten::acosh(Tensor self) -> Tensor",
+                       "aten::acosh_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Inverse hyperbolic cosine: TABLE when quantised; TOSA has it in no float form.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::acosh(x); },
+    .lower = table_only,
+    .cpu = "aten::acosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(atanh) = {
+    .schemas = schemas("aten::atanh(Tensor self) -> Tensor",
+                       "aten::atanh_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Inverse hyperbolic tangent: TABLE when quantised; TOSA has it in no float form.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::atanh(x); },
+    .lower = table_only,
+    .cpu = "aten::atanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(abs) = {
+    .schemas = schemas("aten::abs(Tensor self) -> Tensor",
+                       "aten::abs_(Tensor(a!) self) -> Tensor(a!)",
+                       "aten::absolute(Tensor self) -> Tensor",
+                       "aten::absolute_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Absolute value: ABS; quantised TABLE, on 16-bit values ABS in int32.",
+    .quant = {own(0), own(out(0))},
+    .lower = lower_abs,
+    .cpu = "aten::abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(neg) = {
+    .schemas = schemas("aten::neg(Tensor self) -> Tensor",
+                       "aten::neg_(Tensor(a!) self) -> Tensor(a!)",
+                       "aten::negative(Tensor self) -> Tensor",
+                       "aten::negative_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Negative: NEGATE; quantised TABLE, on 16-bit values NEGATE in int32.",
+    .quant = {own(0), own(out(0))},
+    .lower = lower_neg,
+    .cpu = "aten::neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(sign) = {
+    .schemas = schemas("aten::sign(Tensor self) -> Tensor",
+                       "aten::sign_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "1, 0 or -1: GREATER and SELECT in float, TABLE when quantised.",
+    .quant = {own(0), own(out(0))},
+    .lower = lower_sign,
+    .cpu = "aten::sign.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 };
