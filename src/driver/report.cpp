@@ -55,6 +55,14 @@ Diagnostic remark(const NodeReport& node, std::string_view target) {
   return d;
 }
 
+/// Why nodes are on the CPU; when it was asked for there is nothing to explain.
+void append_remarks(std::string& text, const CompileReport& r, bool color) {
+  if (r.target == "cpu") return;
+  for (const NodeReport& n : r.nodes) {
+    if (n.reason) text += render(remark(n, r.target), color);
+  }
+}
+
 size_t count(const CompileReport& r, std::string_view device) {
   return static_cast<size_t>(
       std::ranges::count_if(r.nodes, [&](const NodeReport& n) { return n.device == device; }));
@@ -92,17 +100,13 @@ std::string to_text(const CompileReport& r, bool color) {
   for (const StageTime& t : r.pass_times) {
     text += fmt::format("    {:<20} {:8.2f} ms\n", t.name, t.seconds * 1e3);
   }
-  for (const NodeReport& n : r.nodes) {
-    if (n.reason) text += render(remark(n, r.target), color);
-  }
+  append_remarks(text, r, color);
   return text;
 }
 
 std::string explain_text(const CompileReport& r, bool color) {
   std::string text;
-  for (const NodeReport& n : r.nodes) {
-    if (n.reason) text += render(remark(n, r.target), color);
-  }
+  append_remarks(text, r, color);
   for (const NodeReport& n : r.nodes) {
     const std::string place =
         n.where.line == 0 ? "" : fmt::format("  {}:{}", n.where.file, n.where.line);
