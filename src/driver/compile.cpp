@@ -300,6 +300,8 @@ Status Compilation::explain_tosa() {
   TOSAIC_TRY(module_, tosa::read_flatbuffer(file->bytes(), file, options_.input));
   report_.delegates.resize(1);
   report_.delegates[0].name = "main";
+  report_.inputs = io_of_inputs(*module_->main());
+  report_.outputs = io_of_outputs(*module_->main());
   for (const Node& node : module_->main()->nodes()) {
     NodeReport n;
     n.op = node.full_name();
@@ -307,7 +309,11 @@ Status Compilation::explain_tosa() {
     n.where = resolve(node.loc());
     n.reason = options_.target.legal(node);
     n.device = n.reason ? "cpu" : for_npu() ? "npu" : "tosa";
-    if (!n.reason) n.delegate = "main";
+    if (!n.reason) {
+      n.delegate = "main";
+      ++report_.delegates[0].num_nodes;
+      ++report_.delegates[0].num_tosa_ops;
+    }
     report_.nodes.push_back(std::move(n));
   }
   return ok();
