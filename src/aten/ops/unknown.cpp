@@ -5,7 +5,7 @@
 // reported as a whole. It has no lowering and no kernel.
 
 TOSAIC_ATEN_OP(unknown) = {
-    .schemas = schemas(
-        "aten::unknown(str target, Tensor?[] inputs, *, str? arguments=None) -> Tensor[]"),
+    .schemas =
+        schemas("aten::unknown(str target, Tensor?[] inputs, *, str? arguments=None) -> Tensor[]"),
     .doc = "An operator without a row: `target` is its name, `arguments` the rest as text.",
 };

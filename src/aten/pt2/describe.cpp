@@ -8,10 +8,9 @@
 #include "aten/pt2/tensor_meta.h"
 #include "aten/pt2/weights.h"
 
-namespace tosaic::aten {
+namespace tosaic::aten::pt2 {
 namespace {
 
-using namespace pt2;
 using Out = nlohmann::ordered_json;
 
 /// A number, or the name of a symbol: "s77", "2*s77" stays as sympy writes it.
@@ -154,9 +153,7 @@ std::string model_text(const Out& m) {
   return text;
 }
 
-}  // namespace
-
-Expected<std::string> describe_pt2(const std::string& path, bool json) {
+Expected<std::string> describe(const std::string& path, bool json) {
   TOSAIC_TRY(const Archive archive, Archive::open(path));
   Out all{{"kind", "pt2"}, {"bytes", archive.zip().file().bytes().size()}};
   all["programs"] = Out::array();
@@ -170,6 +167,15 @@ Expected<std::string> describe_pt2(const std::string& path, bool json) {
   for (const Out& model : all["programs"])
     text += model_text(model);
   return text;
+}
+
+}  // namespace
+}  // namespace tosaic::aten::pt2
+
+namespace tosaic::aten {
+
+Expected<std::string> describe_pt2(const std::string& path, bool json) {
+  return pt2::describe(path, json);
 }
 
 }  // namespace tosaic::aten
