@@ -11,6 +11,7 @@ from typing import Callable
 
 import numpy as np
 import torch
+import torch.ao.quantization.fx._decomposed  # noqa: F401  registers quantize_per_tensor
 from torch import nn
 
 from ..common import FAMILIES, TARGETS
