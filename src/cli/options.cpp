@@ -37,6 +37,18 @@ void add_pass_flags(CLI::App& c, PassOptions& p, Flags& f) {
   c.add_flag("--time-passes", p.time_passes, "report the time of each pass");
 }
 
+void add_calibration(CLI::App& c, Flags& f) {
+  CalibrationOptions& o = f.compile.calibration;
+  c.add_option("--calibrate", o.path,
+               "samples to quantise a float program by: a .npz with an array [samples, *shape] per "
+               "input, by name or in order, or a folder of such files");
+  c.add_option("--calibrate-limit", o.limit, "most samples to use (default all)");
+  c.add_option("--observer", f.observer,
+               fmt::format("how samples give ranges: {} (default {})",
+                           fmt::join(observer_names(), ", "), observer_name(o.observer)));
+  c.add_option("--precision", f.precision, "of that quantisation: int8 (default) or int16x8");
+}
+
 std::string check_above_zero(const std::string& text) {
   double number = 0;
   if (CLI::detail::lexical_cast(text, number) && number > 0) return {};
@@ -80,6 +92,7 @@ void add_compile(CLI::App& app, Flags& f) {
   c.add_option("-o,--output", o.output, "file to write; .pte, .tosa or .tir")->required();
   c.add_option("--model-name", o.model, "which program of an archive with several");
   c.add_option("--tosa-version", f.tosa_version, "version of the .tosa files (default 1.0)");
+  add_calibration(c, f);
   c.add_flag("--strict", o.strict, "anything left on the CPU is an error");
   c.add_option("--dump,--intermediates", o.dump_dir,
                "folder for the TOSA and payload of each partition, and the IR after each pass");
@@ -93,6 +106,7 @@ void add_explain(CLI::App& app, Flags& f) {
   c.add_option("model", f.compile.input, ".pt2 or .tosa")->required();
   add_target(c, f);
   c.add_option("--model-name", f.compile.model, "which program of an archive with several");
+  add_calibration(c, f);
   c.add_flag("--json", f.json, "print the report as JSON");
 }
 
@@ -125,6 +139,24 @@ void add_ops(CLI::App& app, Flags& f) {
   c.add_flag("--json", f.json, "print JSON");
 }
 
+Status resolve_calibration(Flags& f) {
+  CalibrationOptions& o = f.compile.calibration;
+  if (!f.observer.empty()) {
+    const std::optional<Observer> observer = parse_observer(f.observer);
+    if (!observer) {
+      return error(Code::kOption, "--observer {}: {} are taken", f.observer,
+                   fmt::join(observer_names(), ", "));
+    }
+    o.observer = *observer;
+  }
+  if (f.precision != "int8" && f.precision != "int16x8") {
+    return error(Code::kOption, "--precision {}: int8 or int16x8 are taken", f.precision);
+  }
+  o.precision = f.precision == "int8" ? Precision::kInt8 : Precision::kInt16x8;
+  if (o.limit < 0) return error(Code::kOption, "--calibrate-limit {}: is below 0", o.limit);
+  return ok();
+}
+
 Status resolve(Flags& f) {
   TOSAIC_TRY(const Target target, find_target(f.target.empty() ? "tosa-int" : f.target));
   f.compile.target = target;
@@ -146,6 +178,7 @@ Status resolve(Flags& f) {
     f.compile.passes.disabled.insert(name);
     f.opt.pass_options.disabled.insert(name);
   }
+  TOSAIC_CHECK_OK(resolve_calibration(f));
   f.compile.passes.dump_dir = f.compile.dump_dir;
   f.opt.passes = split(f.passes, ',');
   return ok();

@@ -22,6 +22,8 @@ struct Flags {
   std::string passes;
   std::string disabled;
   std::string vela_flags;
+  std::string observer;
+  std::string precision = "int8";
   std::string output;
   bool json = false;
 };

@@ -72,6 +72,7 @@ class Compilation {
   bool for_npu() const { return options_.target.is_ethos_u(); }
   Status read();
   Status prepare();
+  Status quantise(PassContext& c, bool integer_io);
   Status place_nodes();
   Status refuse_what_is_left();
   void warn_of_cpu();
@@ -112,9 +113,28 @@ Status Compilation::read() {
 Status Compilation::prepare() {
   PassContext c = context();
   const bool integer = options_.target.kind == TargetKind::kTosaInt;
+  if (!options_.calibration.path.empty()) return quantise(c, integer);
   TOSAIC_CHECK_OK(
       passes_.run(integer ? prepare_integer_pipeline() : prepare_pipeline(), *module_->main(), c));
   watch_.lap("prepare");
+  return ok();
+}
+
+/// Our own quantisation, of a float program.
+Status Compilation::quantise(PassContext& c, bool integer_io) {
+  if (!integer_io && !for_npu()) {
+    return error(Code::kOption, "--calibrate: target {} computes in floating point",
+                 options_.target.name)
+        .with_hint("leave it out, or choose tosa-int or an Ethos-U");
+  }
+  Graph& main = *module_->main();
+  TOSAIC_CHECK_OK(passes_.run(prepare_float_pipeline(), main, c));
+  watch_.lap("prepare");
+  if (passes_.stopped()) return ok();
+  TOSAIC_CHECK_OK(quantise_program(main, options_.calibration, options_.target, sink_));
+  TOSAIC_CHECK_OK(verify(main));
+  watch_.lap("calibrate");
+  TOSAIC_CHECK_OK(passes_.run(finish_quantised_pipeline(integer_io), main, c));
   return ok();
 }
 

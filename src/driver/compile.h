@@ -9,6 +9,7 @@
 #include "ethosu/vela.h"
 #include "ir/graph.h"
 #include "ir/pass.h"
+#include "quant/post_training.h"
 #include "support/expected.h"
 #include "tosa/spec.h"
 
@@ -22,6 +23,7 @@ struct CompileOptions {
   TosaVersion tosa_version;
   VelaOptions vela;  ///< accelerator and defaults are filled from the target
   PassOptions passes;
+  CalibrationOptions calibration;
   bool strict = false;   ///< a node left on the CPU is an error
   std::string dump_dir;  ///< TOSA and payload per partition, IR per pass; empty: none
 };

@@ -15,6 +15,13 @@ constexpr const Pass* kPrepareInteger[] = {&kRemoveNoOps, &kFoldBatchNorm, &kFol
                                            &kRemoveDeadNodes};
 static_assert(pipeline_is_ordered(kPrepareInteger, Property::kNone));
 
+constexpr const Pass* kPrepareFloat[] = {&kRemoveNoOps, &kFoldBatchNorm, &kRemoveDeadNodes};
+static_assert(pipeline_is_ordered(kPrepareFloat, Property::kNone));
+
+constexpr const Pass* kFinishQuantised[] = {&kRemoveDeadNodes};
+constexpr const Pass* kFinishInteger[] = {&kQuantiseIo, &kRemoveDeadNodes};
+static_assert(pipeline_is_ordered(kFinishInteger, Property::kQdqFolded));
+
 constexpr const Pass* kTosa[] = {&kCanonicalise, &kChooseLayout,    &kCanonicalise,
                                  &kFoldRescale,  &kRemoveDeadNodes, &kShareConstants};
 static_assert(pipeline_is_ordered(kTosa, Property::kTosa));
@@ -26,6 +33,13 @@ std::span<const Pass* const> prepare_pipeline() {
 }
 std::span<const Pass* const> prepare_integer_pipeline() {
   return kPrepareInteger;
+}
+std::span<const Pass* const> prepare_float_pipeline() {
+  return kPrepareFloat;
+}
+std::span<const Pass* const> finish_quantised_pipeline(bool integer_io) {
+  if (integer_io) return kFinishInteger;
+  return kFinishQuantised;
 }
 std::span<const Pass* const> tosa_pipeline() {
   return kTosa;

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unordered_map>
-
 #include "aten/builder.h"
 #include "ir/verify.h"
 #include "partition/partition.h"
@@ -11,7 +9,8 @@ namespace {
 /// Lowers node after node into `to`. `map` leads from values of the ATen graph to values of `to`.
 class Lowering {
  public:
-  Lowering(Graph& to, const Target& target) : to_(to), builder_(to, target) {}
+  Lowering(Graph& to, const Target& target, LoweredValues& map)
+      : to_(to), builder_(to, target), map_(map) {}
 
   void add_input(const Value& v) { map_[&v] = &to_.add_input(v.type(), v.name()); }
 
@@ -67,18 +66,17 @@ class Lowering {
 
   Graph& to_;
   aten::Builder builder_;
-  std::unordered_map<const Value*, Value*> map_;
+  LoweredValues& map_;
   std::vector<Value*> operands_;
   std::vector<TensorType> results_;
 };
 
 }  // namespace
 
-Expected<Graph*> lower_to_tosa(Graph& graph, const Target& target) {
+Expected<Graph*> lower_beside(const Graph& graph, const Target& target, LoweredValues& values) {
   Module& module = graph.module();
-  const std::string_view name = graph.name();
   Graph& to = module.add_graph(module.unique_graph_name("lowered"), Dialect::kTosa);
-  Lowering lowering(to, target);
+  Lowering lowering(to, target, values);
   for (const Value* v : graph.inputs())
     lowering.add_input(*v);
   for (const Node& node : graph.nodes())
@@ -87,9 +85,17 @@ Expected<Graph*> lower_to_tosa(Graph& graph, const Target& target) {
   for (Value* v : graph.outputs())
     outputs.push_back(lowering.mapped(v));
   to.set_outputs(outputs);
-  module.erase_graph(name);
-  module.rename_graph(to, name);
   return &to;
+}
+
+Expected<Graph*> lower_to_tosa(Graph& graph, const Target& target) {
+  Module& module = graph.module();
+  const std::string_view name = graph.name();
+  LoweredValues values;
+  TOSAIC_TRY(Graph * to, lower_beside(graph, target, values));
+  module.erase_graph(name);
+  module.rename_graph(*to, name);
+  return to;
 }
 
 }  // namespace tosaic

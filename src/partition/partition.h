@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -42,5 +43,11 @@ Status prepare_cpu(Graph& graph);
 /// Lowers an ATen graph whose nodes the target takes (a partition, or a whole float program) into a
 /// TOSA graph that replaces it under the same name.
 Expected<Graph*> lower_to_tosa(Graph& graph, const Target& target);
+
+/// From values of an ATen graph to the values of a TOSA graph that hold the same numbers.
+using LoweredValues = std::unordered_map<const Value*, Value*>;
+/// The same into a graph beside `graph`, which stays as it is; `values` gets every input and every
+/// result of a node. Values that fold lead to constants.
+Expected<Graph*> lower_beside(const Graph& graph, const Target& target, LoweredValues& values);
 
 }  // namespace tosaic

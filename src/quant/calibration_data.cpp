@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "quant/calibration_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+namespace tosaic {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kHowTo =
+    "write the samples with numpy.savez(file, name=array), an array per input whose first axis "
+    "counts the samples";
+
+/// numpy's type of an input; a program's inputs have no others.
+std::optional<std::string_view> numpy_type(DType dtype) {
+  switch (dtype) {
+    case DType::kBool:
+      return "b1";
+    case DType::kI8:
+      return "i1";
+    case DType::kU8:
+      return "u1";
+    case DType::kI16:
+      return "i2";
+    case DType::kI32:
+      return "i4";
+    case DType::kI64:
+      return "i8";
+    case DType::kF16:
+      return "f2";
+    case DType::kF32:
+      return "f4";
+    case DType::kF64:
+      return "f8";
+    default:
+      return std::nullopt;
+  }
+}
+
+Diagnostic bad_samples(const std::string& path, std::string message) {
+  return error(Code::kInput, "calibration: {}", message)
+      .at({.file = path})
+      .with_hint(std::string(kHowTo));
+}
+
+/// The files to read: the path itself, or the .npz files of a folder.
+Expected<std::vector<std::string>> files_of(const std::string& path) {
+  std::error_code failure;
+  if (!fs::is_directory(path, failure)) return std::vector<std::string>{path};
+  std::vector<std::string> files;
+  for (fs::directory_iterator it(path, failure), end; !failure && it != end;
+       it.increment(failure)) {
+    if (it->path().extension() == ".npz") files.push_back(it->path().string());
+  }
+  if (failure) return error(Code::kFileOpen, "{}: {}", path, failure.message());
+  if (files.empty()) return bad_samples(path, "the folder has no .npz file");
+  std::ranges::sort(files);
+  return files;
+}
+
+/// The array of an input: by its name; else by position when no array has a name of the program.
+NpyArray* find_array(std::vector<NpyArray>& arrays, const Graph& graph, size_t index) {
+  const auto named = [&](const Value* v) {
+    return std::ranges::find(arrays, v->name(),
+                             [](const NpyArray& a) -> std::string_view { return a.name; });
+  };
+  if (const auto it = named(graph.inputs()[index]); it != arrays.end()) return &*it;
+  const bool any_named =
+      std::ranges::any_of(graph.inputs(), [&](const Value* v) { return named(v) != arrays.end(); });
+  return any_named || index >= arrays.size() ? nullptr : &arrays[index];
+}
+
+/// The position of the first NaN, or nothing.
+template <typename T>
+std::optional<size_t> find_nan(const NpyArray& array) {
+  const size_t count = array.data.size() / sizeof(T);
+  for (size_t i = 0; i < count; ++i) {
+    T value;
+    std::memcpy(&value, array.data.data() + i * sizeof(T), sizeof(T));
+    if (std::isnan(value)) return i;
+  }
+  return std::nullopt;
+}
+
+Status check_array(const std::string& path, const Value& input, const NpyArray& array) {
+  const auto type = numpy_type(input.dtype());
+  if (!type || array.dtype != *type) {
+    return bad_samples(path,
+                       fmt::format("input \"{}\" is {}, array \"{}\" has type {}, {} is needed",
+                                   input.name(), to_string(input.type()), array.name, array.dtype,
+                                   type.value_or("a type that NumPy lacks")));
+  }
+  const Shape& shape = input.shape();
+  if (array.shape.size() != static_cast<size_t>(shape.rank()) + 1 ||
+      !std::equal(shape.begin(), shape.end(), array.shape.begin() + 1)) {
+    return bad_samples(
+        path,
+        fmt::format("input \"{}\" is {}, array \"{}\" has shape [{}]; [samples{}{}] is needed",
+                    input.name(), to_string(input.type()), array.name, fmt::join(array.shape, ","),
+                    shape.rank() > 0 ? "," : "", fmt::join(shape.begin(), shape.end(), ",")));
+  }
+  const std::optional<size_t> nan = array.dtype == "f4"   ? find_nan<float>(array)
+                                    : array.dtype == "f8" ? find_nan<double>(array)
+                                                          : std::nullopt;
+  if (nan) {
+    const auto elements = static_cast<size_t>(std::max<int64_t>(1, shape.num_elements()));
+    return bad_samples(
+        path, fmt::format("array \"{}\" has a NaN in sample {}", array.name, *nan / elements));
+  }
+  return ok();
+}
+
+}  // namespace
+
+Status CalibrationData::add(const std::string& path, const Graph& graph) {
+  TOSAIC_TRY(std::vector<NpyArray> arrays, read_npz(path));
+  File file;
+  file.first = num_samples_;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const Value& input = *graph.inputs()[i];
+    NpyArray* array = find_array(arrays, graph, i);
+    if (array == nullptr) {
+      std::vector<std::string_view> names;
+      for (const NpyArray& given : arrays)
+        names.push_back(given.name);
+      return bad_samples(path,
+                         fmt::format("there is no array for input \"{}\", only {}", input.name(),
+                                     names.empty() ? std::string("nothing")
+                                                   : fmt::format("{}", fmt::join(names, ", "))));
+    }
+    TOSAIC_CHECK_OK(check_array(path, input, *array));
+    const int64_t count = array->shape[0];
+    if (i > 0 && count != file.count) {
+      return bad_samples(path, fmt::format("array \"{}\" has {} samples, \"{}\" has {}",
+                                           array->name, count, file.arrays[0].name, file.count));
+    }
+    file.count = count;
+    file.arrays.push_back({array->name, array->dtype, array->shape, std::move(array->data)});
+  }
+  num_samples_ += file.count;
+  files_.push_back(std::move(file));
+  return ok();
+}
+
+Expected<CalibrationData> CalibrationData::read(const std::string& path, const Graph& graph,
+                                                int64_t limit) {
+  CalibrationData data;
+  if (graph.inputs().empty()) {
+    return error(Code::kInput, "calibration: the program has no inputs");
+  }
+  for (const Value* input : graph.inputs()) {
+    if (!input->shape().is_static()) {
+      return error(Code::kDynamicShape,
+                   "calibration: input \"{}\" is {}; its sizes must be numbers", input->name(),
+                   to_string(input->type()));
+    }
+    const auto elements = static_cast<size_t>(input->shape().num_elements());
+    data.inputs_.push_back(
+        {input->dtype(), input->shape(), element_bytes(input->dtype()) * elements});
+  }
+  TOSAIC_TRY(const std::vector<std::string> files, files_of(path));
+  for (const std::string& file : files) {
+    if (limit > 0 && data.num_samples_ >= limit) break;
+    TOSAIC_CHECK_OK(data.add(file, graph));
+  }
+  if (data.num_samples_ == 0) return bad_samples(path, "there are no samples");
+  if (limit > 0) data.num_samples_ = std::min(data.num_samples_, limit);
+  return data;
+}
+
+std::vector<tosa::HostTensor> CalibrationData::sample(int64_t index) const {
+  const auto after = std::ranges::upper_bound(files_, index, {}, &File::first);
+  const File& file = *std::prev(after);
+  std::vector<tosa::HostTensor> tensors;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const std::span<const std::byte> bytes(file.arrays[i].data);
+    tensors.push_back(tosa::HostTensor::view(
+        inputs_[i].dtype, inputs_[i].shape,
+        bytes.subspan(static_cast<size_t>(index - file.first) * inputs_[i].bytes,
+                      inputs_[i].bytes)));
+  }
+  return tensors;
+}
+
+bool CalibrationData::all_equal() const {
+  const std::vector<tosa::HostTensor> first = sample(0);
+  for (int64_t s = 1; s < num_samples_; ++s) {
+    const std::vector<tosa::HostTensor> other = sample(s);
+    for (size_t i = 0; i < first.size(); ++i) {
+      if (!std::ranges::equal(first[i].bytes, other[i].bytes)) return false;
+    }
+  }
+  return num_samples_ > 1;
+}
+
+}  // namespace tosaic

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/graph.h"
+#include "quant/calibration_data.h"
+#include "quant/histogram.h"
+#include "support/expected.h"
+
+namespace tosaic {
+
+/// How the values of many samples become one range.
+enum class Observer : uint8_t {
+  kMinMax,         ///< least and greatest value of all samples
+  kMovingAverage,  ///< of each sample, averaged with weights that decay by 0.99 (in order)
+  kMse,            ///< the part of it whose int8 codes have the least mean squared error
+};
+std::string_view observer_name(Observer observer);
+std::optional<Observer> parse_observer(std::string_view name);
+std::vector<std::string_view> observer_names();
+
+/// What the samples showed.
+struct Observations {
+  /// Inputs and results of nodes, where they are float32.
+  std::unordered_map<const Value*, Range> ranges;
+  /// Distributions of the same, for Observer::kMse.
+  std::unordered_map<const Value*, std::shared_ptr<const Histogram>> histograms;
+  /// Results of nodes that do not depend on inputs.
+  std::unordered_map<const Value*, const Constant*> constants;
+};
+
+/// Called between samples, from the caller's thread.
+using Progress = std::function<void(int64_t done, int64_t total)>;
+
+/// Computes the float program `graph` on all samples, by the TOSA reference on all cores, and
+/// watches its values. The result does not depend on the number of threads. E0303 for a node that
+/// has no float form in TOSA.
+Expected<Observations> observe(const Graph& graph, const CalibrationData& data, Observer observer,
+                               const Progress& progress = {});
+
+}  // namespace tosaic

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "quant/post_training.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "aten/row.h"
+#include "ir/verify.h"
+#include "quant/apply_params.h"
+#include "quant/qdq.h"
+
+namespace tosaic {
+namespace {
+
+constexpr size_t kMostNames = 8;  // of a warning
+
+Status check_is_float(const Graph& graph) {
+  for (const Node& node : graph.nodes()) {
+    if (!is_quantize(node) && !is_dequantize(node)) continue;
+    return node_error(Code::kOption, node, "--calibrate is given, and the program is quantised")
+        .with_hint("leave out --calibrate, or export the program before prepare_pt2e");
+  }
+  return ok();
+}
+
+Diagnostic warning(Code code, std::string message, std::string hint) {
+  Diagnostic d = error(code, "{}", message);
+  d.severity = Severity::kWarning;
+  d.hint = std::move(hint);
+  return d;
+}
+
+void warn_of_samples(const CalibrationData& data, const std::string& path, DiagnosticSink& sink) {
+  const std::string hint = "give some hundred samples of what the program will see";
+  if (data.num_samples() == 1) {
+    sink.add(
+        warning(Code::kWarnSamples, fmt::format("{} has one sample for calibration", path), hint));
+  } else if (data.all_equal()) {
+    sink.add(warning(
+        Code::kWarnSamples,
+        fmt::format("the {} calibration samples of {} are equal", data.num_samples(), path), hint));
+  }
+}
+
+std::string describe(const Value& value) {
+  if (value.def() == nullptr) return fmt::format("input \"{}\"", value.name());
+  return fmt::format("{} ({})", value.name(), value.def()->full_name());
+}
+
+void warn_of_constant_values(const std::vector<const Value*>& values, DiagnosticSink& sink) {
+  if (values.empty()) return;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(values.size(), kMostNames); ++i)
+    names.push_back(describe(*values[i]));
+  if (values.size() > kMostNames) {
+    names.push_back(fmt::format("{} more", values.size() - kMostNames));
+  }
+  sink.add(warning(Code::kWarnConstantValues,
+                   fmt::format("all elements are one number in all calibration samples: {}",
+                               fmt::join(names, ", ")),
+                   "other inputs will be cut off at the range of that number and 0, which zeros "
+                   "leave at -1 to 1; give samples of what the program will see"));
+}
+
+/// Every use of a float constant gets a value of its own: two users may quantise it differently.
+void split_constants(Graph& graph) {
+  for (Node& node : graph.nodes()) {
+    for (int i = 0; i < node.num_operands(); ++i) {
+      const Value* value = node.operand(i);
+      if (value == nullptr || !value->is_constant() || value->dtype() != DType::kF32) continue;
+      if (value->has_one_use()) continue;
+      graph.set_operand(node, i,
+                        &graph.add_constant(*value->constant(), value->type(), value->name()));
+    }
+  }
+}
+
+/// Float results that depend on no input become constants, such as a transposed weight.
+void fold_constants(Graph& graph, const Observations& seen) {
+  for (Node& node : graph.nodes()) {
+    for (Value& result : node.results()) {
+      const auto it = seen.constants.find(&result);
+      if (it == seen.constants.end() || result.dtype() != DType::kF32) continue;
+      if (it->second->dtype != DType::kF32) continue;
+      graph.replace_all_uses(result, graph.add_constant(*it->second, result.type(), result.name()));
+    }
+  }
+  graph.erase_dead_nodes();
+}
+
+}  // namespace
+
+Status quantise_program(Graph& graph, const CalibrationOptions& options, const Target& target,
+                        DiagnosticSink& diagnostics, const Progress& progress) {
+  TOSAIC_CHECK_OK(check_is_float(graph));
+  TOSAIC_TRY(const CalibrationData data, CalibrationData::read(options.path, graph, options.limit));
+  warn_of_samples(data, options.path, diagnostics);
+  TOSAIC_TRY(const Observations seen, observe(graph, data, options.observer, progress));
+  fold_constants(graph, seen);
+  split_constants(graph);
+  const ChosenParameters chosen = choose_parameters(graph, seen, options.precision);
+  warn_of_constant_values(chosen.constant_values, diagnostics);
+  TOSAIC_TRY(const size_t count, apply_parameters(graph, chosen, target));
+  static_cast<void>(count);
+  return ok();
+}
+
+}  // namespace tosaic

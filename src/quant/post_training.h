@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "ir/graph.h"
+#include "quant/choose_params.h"
+#include "quant/observe.h"
+#include "support/expected.h"
+#include "tosa/spec.h"
+
+namespace tosaic {
+
+/// Flags of our own post-training quantisation.
+struct CalibrationOptions {
+  std::string path;   ///< .npz file, or folder of such files; empty: none
+  int64_t limit = 0;  ///< most samples to use; 0: all
+  Observer observer = Observer::kMinMax;
+  Precision precision = Precision::kInt8;
+};
+
+/// Quantises a float program for `target` (DESIGN §6, docs/quantisation.md): runs it on samples,
+/// chooses parameters, and gives them to the nodes that the target takes. Warnings W0003 and W0004
+/// go to `diagnostics`.
+Status quantise_program(Graph& graph, const CalibrationOptions& options, const Target& target,
+                        DiagnosticSink& diagnostics, const Progress& progress = {});
+
+}  // namespace tosaic
