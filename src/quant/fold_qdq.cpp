@@ -377,10 +377,17 @@ Status Folding::fold_one_result(Node& node, std::span<Value* const> operands, bo
   return ok();
 }
 
-/// Several results: each in one version, those that nobody uses as they are.
+/// Several results: each in one version, those that nobody uses as they are. Results that are no
+/// floats (of comparisons) ask for nothing.
 Status Folding::fold_results(Node& node, std::span<Value* const> operands, bool& folded) {
   std::vector<Demands> demands(node.results().size());
-  folded = false;
+  folded = !operands.empty() &&
+           std::ranges::none_of(node.results(), [](const Value& v) { return is_float(v.dtype()); });
+  if (folded) {
+    set_operands(node, operands);
+    changed_ = true;
+    return ok();
+  }
   for (int i = 0; i < node.num_results(); ++i) {
     Value& result = node.result(i);
     if (!is_float(result.dtype()) || !result.has_uses()) continue;

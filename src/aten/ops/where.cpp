@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aten/elementwise.h"
+
+// A choice between two values by a third: SELECT. Quantised operands take the output's parameters;
+// a number becomes the output's code for it, which saturates: -inf is the least code.
+
+namespace tosaic::aten {
+namespace {
+
+/// A number in place of a tensor operand.
+Value* number_operand(const Call& n, Builder& b, std::string_view name) {
+  const TensorType& out = n.out();
+  if (out.quant == nullptr || !out.quant->per_tensor()) return number(n, b, n.f(name));
+  const std::vector<int64_t> ones(static_cast<size_t>(out.shape.rank()), 1);
+  const TensorType type{out.dtype, Shape(ones), out.quant};
+  const int64_t code = quantised_value(n.f(name), *out.quant);
+  return &b.graph().add_constant(b.module().constant_ints(type.dtype, type.shape, {&code, 1}),
+                                 type);
+}
+
+Lowered lower_where(const Call& n, Builder& b) {
+  const int rank = n.out().shape.rank();
+  const auto operand = [&](Value* x) {
+    x = n.out().quant == nullptr ? b.cast(x, n.out().dtype) : with_parameters(n, b, x, n.out());
+    return b.expand_rank(x, rank);
+  };
+  Value* condition = n.in(0);
+  if (condition->dtype() != DType::kBool) {
+    return reject(Code::kRejectDtype, "{}: the condition is {}; bool is taken",
+                  n.schema().full_name, dtype_name(condition->dtype()));
+  }
+  Value* x = operand(n.in(1));
+  Value* y = operand(n.in(2));
+  return b.emit(tosa::select, {b.expand_rank(condition, rank), x, y});
+}
+
+Lowered call_where(const Call& n, Builder& b, Value* condition, Value* x, Value* y) {
+  return b.call("aten.where.self", {condition, x, y}, n.out());
+}
+
+}  // namespace
+}  // namespace tosaic::aten
+
+TOSAIC_ATEN_OP(where) = {
+    .schemas = schemas("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"),
+    .doc = "One of two values by a condition, with broadcast: SELECT.",
+    .quant = {same({1, 2, out(0)})},
+    .lower = lower_where,
+    .cpu =
+        "aten::where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> "
+        "Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(where_scalar_other) = {
+    .schemas =
+        schemas("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor"),
+    .doc = "A value, or a number where a condition is false: where.",
+    .quant = {same({1, out(0)})},
+    .lower =
+        [](const Call& n, Builder& b) {
+          return call_where(n, b, n.in(0), n.in(1), number_operand(n, b, "other"));
+        },
+};
+
+TOSAIC_ATEN_OP(where_scalar_self) = {
+    .schemas =
+        schemas("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor"),
+    .doc = "A value, or a number where a condition is true: where.",
+    .quant = {same({2, out(0)})},
+    .lower =
+        [](const Call& n, Builder& b) {
+          return call_where(n, b, n.in(0), number_operand(n, b, "self"), n.in(1));
+        },
+};
+
+TOSAIC_ATEN_OP(where_scalars) = {
+    .schemas = schemas("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor"),
+    .doc = "One of two numbers by a condition: where.",
+    .lower =
+        [](const Call& n, Builder& b) {
+          return call_where(n, b, n.in(0), number_operand(n, b, "self"),
+                            number_operand(n, b, "other"));
+        },
+};
+
+TOSAIC_ATEN_OP(masked_fill) = {
+    .schemas = schemas(
+        "aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
+        "aten::masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)"),
+    .doc = "A value, or a number where a mask is true: where.",
+    .quant = {same({0, out(0)})},
+    .lower =
+        [](const Call& n, Builder& b) {
+          return call_where(n, b, n.in(1), number_operand(n, b, "value"), n.in(0));
+        },
+    .cpu =
+        "aten::masked_fill.Scalar_out(Tensor self, Tensor mask, Scalar value, *, "
+        "Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(masked_fill_tensor) = {
+    .schemas = schemas(
+        "aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+        "aten::masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)"),
+    .doc = "A value, or that of a tensor without axes where a mask is true: where.",
+    .quant = {same({0, 2, out(0)})},
+    .lower = [](const Call& n, Builder& b) { return call_where(n, b, n.in(1), n.in(2), n.in(0)); },
+};
