@@ -45,6 +45,19 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+/// Memory is planned and Vela works on numbers only.
+Status refuse_symbolic_sizes(const Graph& graph) {
+  for (const Value* v : graph.inputs()) {
+    for (int axis = 0; axis < v->shape().rank(); ++axis) {
+      if (v->shape()[axis] >= 0) continue;
+      return error(Code::kDynamicShape, "input \"{}\" is {}: the size of axis {} is symbolic",
+                   v->name(), to_string(v->type()), axis)
+          .with_hint("export the program without dynamic_shapes");
+    }
+  }
+  return ok();
+}
+
 /// One run of `compile` or `explain`.
 class Compilation {
  public:
@@ -309,6 +322,7 @@ Status Compilation::compile() {
                  options_.target.name);
   }
   TOSAIC_CHECK_OK(read());
+  TOSAIC_CHECK_OK(refuse_symbolic_sizes(*module_->main()));
   TOSAIC_CHECK_OK(prepare());
   if (passes_.stopped()) return write(as_bytes(print(*module_)));
   TOSAIC_CHECK_OK(place_nodes());
