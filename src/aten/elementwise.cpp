@@ -13,4 +13,13 @@ Lowered lower_step_table(const Call& n, Builder& b, double (*function)(double, c
   return lower_table(n, b, function);
 }
 
+Value* floor_of(const Call& n, Builder& b, Value* x) {
+  Value* nearest = b.cast(b.cast(x, DType::kI32), n.out().dtype);
+  Value* over =
+      b.emit(tosa::select, {b.emit(tosa::greater, {nearest, x}), number(n, b, 1), number(n, b, 0)});
+  Value* floor = b.emit(tosa::sub, {nearest, over});
+  Value* is_small = b.emit(tosa::greater, {number(n, b, 0x1p23), b.emit(tosa::abs, {x})});
+  return b.emit(tosa::select, {is_small, floor, x});
+}
+
 }  // namespace tosaic::aten

@@ -53,4 +53,8 @@ inline Value* centred(Builder& b, Value* x, int rank) {
 /// which is wrong near a jump, so these are refused.
 Lowered lower_step_table(const Call& n, Builder& b, double (*function)(double, const Call&));
 
+/// Greatest integer below a float of the result's dtype. CAST rounds to the nearest; what has no
+/// fraction bits (from 2^23 on) stays as it is.
+Value* floor_of(const Call& n, Builder& b, Value* x);
+
 }  // namespace tosaic::aten

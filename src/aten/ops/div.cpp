@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "aten/elementwise.h"
+
+// Quotients and rests, with broadcast.
+//
+// In float x / y is x times RECIPROCAL(y), and times the number 1 / y where y is a constant. The
+// rounded quotient of floor and trunc is corrected by its rest, so that 6 / 3 never gives 1.
+// Quantised, the divisor must be one number: a plain quotient is then a RESCALE, the others are
+// tables, on 8-bit values since they have jumps.
+
+namespace tosaic::aten {
+namespace {
+
+enum class Rounding : uint8_t { kNone, kFloor, kTrunc };
+
+std::optional<Rounding> rounding_of(const Call& n) {
+  if (!n.has("rounding_mode")) return Rounding::kNone;
+  const std::string_view mode = n.s("rounding_mode");
+  if (mode == "floor") return Rounding::kFloor;
+  if (mode == "trunc") return Rounding::kTrunc;
+  return std::nullopt;
+}
+
+/// The divisor when it is one number; else NaN.
+double divisor_number(const Call& n) {
+  if (n.num_in() < 2) return n.f("other");
+  const Value& y = *n.in(1);
+  if (!y.is_constant() || y.shape().num_elements() != 1) return std::nan("");
+  if (is_float(y.dtype())) return float_values(*y.constant())[0];
+  if (y.quant() == nullptr) return static_cast<double>(int_values(*y.constant())[0]);
+  const int64_t code = int_values(*y.constant())[0];
+  return static_cast<double>(code - y.quant()->zero_point()) * y.quant()->scale();
+}
+
+/// PyTorch's remainder has the divisor's sign, fmod the dividend's.
+double remainder_value(double x, double y) {
+  const double rest = std::fmod(x, y);
+  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+}
+double floor_quotient_value(double x, double y) {
+  return std::round((x - remainder_value(x, y)) / y);
+}
+
+// ---- Float ------------------------------------------------------------------------------------
+
+/// Operands of float rows, of equal rank.
+struct Operands {
+  Value* x;
+  Value* y;
+};
+
+Operands float_operands(const Call& n, Builder& b) {
+  const int rank = n.out().shape.rank();
+  const DType dtype = n.out().dtype;
+  Value* y = n.num_in() < 2 ? number(n, b, n.f("other")) : b.cast(n.in(1), dtype);
+  return {b.expand_rank(b.cast(n.in(0), dtype), rank), b.expand_rank(y, rank)};
+}
+
+Value* quotient(Builder& b, const Operands& o) {
+  if (!o.y->is_constant() || !is_float(o.y->dtype())) {
+    return b.mul(o.x, b.emit(tosa::reciprocal, {o.y}));
+  }
+  std::vector<double> values = float_values(*o.y->constant());
+  for (double& v : values)
+    v = 1 / v;
+  return b.mul(o.x, b.constant_floats(o.y->dtype(), o.y->shape(), values));
+}
+
+/// Greatest integer below the quotient, and what is left of x.
+struct Division {
+  Value* quotient;
+  Value* rest;
+};
+
+/// The quotient's rounding may be one off, which its rest tells: it must lie between 0 and y.
+Division floor_division(const Call& n, Builder& b, const Operands& o) {
+  Value* zero = number(n, b, 0);
+  Value* one = number(n, b, 1);
+  Value* q = floor_of(n, b, quotient(b, o));
+  Value* rest = b.emit(tosa::sub, {o.x, b.mul(q, o.y)});
+  Value* y_negative = b.emit(tosa::greater, {zero, o.y});
+  // Of the sign of y, as if y were positive.
+  Value* directed = b.emit(tosa::select, {y_negative, b.emit(tosa::sub, {zero, rest}), rest});
+  Value* below = b.emit(tosa::greater, {zero, directed});
+  Value* above = b.emit(tosa::greater_equal, {directed, b.emit(tosa::abs, {o.y})});
+  Value* up = b.emit(tosa::select, {above, one, zero});
+  Value* step = b.emit(tosa::select, {below, number(n, b, -1), up});
+  return {b.emit(tosa::add, {q, step}), b.emit(tosa::sub, {rest, b.mul(step, o.y)})};
+}
+
+/// Division of magnitudes, with the signs put back.
+Division trunc_division(const Call& n, Builder& b, const Operands& o) {
+  Value* zero = number(n, b, 0);
+  const auto negative = [&](Value* v) { return b.emit(tosa::greater, {zero, v}); };
+  const auto signed_as = [&](Value* v, Value* is_negative) {
+    return b.emit(tosa::select, {is_negative, b.emit(tosa::sub, {zero, v}), v});
+  };
+  const Division d = floor_division(n, b, {b.emit(tosa::abs, {o.x}), b.emit(tosa::abs, {o.y})});
+  Value* q = signed_as(signed_as(d.quotient, negative(o.x)), negative(o.y));
+  return {q, signed_as(d.rest, negative(o.x))};
+}
+
+// ---- Rows -------------------------------------------------------------------------------------
+
+Lowered refuse_dtype(const Call& n) {
+  return reject(Code::kRejectDtype, "{}: no form for {}", n.schema().full_name,
+                dtype_name(n.out().dtype));
+}
+
+Lowered refuse_divisor(const Call& n) {
+  return reject(Code::kRejectNotConstant,
+                "{}: a quantised division needs one constant number other than 0 to divide by",
+                n.schema().full_name);
+}
+
+bool can_divide(double divisor) {
+  return std::isfinite(divisor) && divisor != 0;
+}
+
+/// One RESCALE, for a negative divisor of the negative.
+Lowered divide_quantised(const Call& n, Builder& b, double divisor) {
+  Value* x = n.in(0);
+  if (x->quant() == nullptr) return refuse_divisor(n);
+  return b.call("aten.mul.Scalar", {x}, n.out(), {{"other", Attr::real(1 / divisor)}});
+}
+
+Lowered lower_div(const Call& n, Builder& b, Rounding rounding) {
+  if (n.any_quantised()) {
+    const double divisor = divisor_number(n);
+    if (!can_divide(divisor)) return refuse_divisor(n);
+    switch (rounding) {
+      case Rounding::kNone:
+        return divide_quantised(n, b, divisor);
+      case Rounding::kFloor:
+        return lower_step_table(n, b, [](double x, const Call& c) {
+          return floor_quotient_value(x, divisor_number(c));
+        });
+      default:
+        return lower_step_table(
+            n, b, [](double x, const Call& c) { return std::trunc(x / divisor_number(c)); });
+    }
+  }
+  if (!is_float(n.out().dtype)) return refuse_dtype(n);
+  const Operands o = float_operands(n, b);
+  if (rounding == Rounding::kNone) return quotient(b, o);
+  return rounding == Rounding::kFloor ? floor_division(n, b, o).quotient
+                                      : trunc_division(n, b, o).quotient;
+}
+
+Lowered lower_div_mode(const Call& n, Builder& b) {
+  const auto rounding = rounding_of(n);
+  if (rounding) return lower_div(n, b, *rounding);
+  return reject(Code::kRejectAttribute, "{}: rounding_mode {}; there are floor and trunc",
+                n.schema().full_name, n.s("rounding_mode"));
+}
+
+Lowered lower_remainder(const Call& n, Builder& b) {
+  if (n.any_quantised()) {
+    if (!can_divide(divisor_number(n))) return refuse_divisor(n);
+    return lower_step_table(
+        n, b, [](double x, const Call& c) { return remainder_value(x, divisor_number(c)); });
+  }
+  if (!is_float(n.out().dtype)) return refuse_dtype(n);
+  return floor_division(n, b, float_operands(n, b)).rest;
+}
+
+Lowered lower_fmod(const Call& n, Builder& b) {
+  if (n.any_quantised()) {
+    if (!can_divide(divisor_number(n))) return refuse_divisor(n);
+    return lower_step_table(
+        n, b, [](double x, const Call& c) { return std::fmod(x, divisor_number(c)); });
+  }
+  if (!is_float(n.out().dtype)) return refuse_dtype(n);
+  return trunc_division(n, b, float_operands(n, b)).rest;
+}
+
+}  // namespace
+}  // namespace tosaic::aten
+
+TOSAIC_ATEN_OP(div) = {
+    .schemas = schemas("aten::div.Tensor(Tensor self, Tensor other) -> Tensor",
+                       "aten::div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+                       "aten::divide.Tensor(Tensor self, Tensor other) -> Tensor",
+                       "aten::divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+                       "aten::true_divide.Tensor(Tensor self, Tensor other) -> Tensor",
+                       "aten::true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"),
+    .doc = "Quotient with broadcast: RECIPROCAL and MUL; quantised by a number, one RESCALE.",
+    .quant = {own(0), own(1), own(out(0))},
+    .lower = [](const Call& n, Builder& b) { return lower_div(n, b, Rounding::kNone); },
+    .cpu = "aten::div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(div_scalar) = {
+    .schemas = schemas("aten::div.Scalar(Tensor self, Scalar other) -> Tensor",
+                       "aten::div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+                       "aten::divide.Scalar(Tensor self, Scalar other) -> Tensor",
+                       "aten::divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+                       "aten::true_divide.Scalar(Tensor self, Scalar other) -> Tensor",
+                       "aten::true_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"),
+    .doc = "Quotient by a number: MUL, quantised one RESCALE.",
+    .quant = {own(0), own(out(0))},
+    .lower = [](const Call& n, Builder& b) { return lower_div(n, b, Rounding::kNone); },
+    .cpu = "aten::div.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(div_mode) = {
+    .schemas = schemas(
+        "aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+        "aten::div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> "
+        "Tensor(a!)",
+        "aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+        "aten::divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> "
+        "Tensor(a!)"),
+    .doc =
+        "Quotient, rounded down or towards 0: quotient, corrected by its rest; TABLE when "
+        "quantised.",
+    .quant = {own(0), own(1), own(out(0))},
+    .lower = lower_div_mode,
+    .cpu =
+        "aten::div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> "
+        "Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(div_scalar_mode) = {
+    .schemas = schemas(
+        "aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
+        "aten::div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> "
+        "Tensor(a!)",
+        "aten::divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
+        "aten::divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> "
+        "Tensor(a!)"),
+    .doc =
+        "Quotient by a number, rounded down or towards 0: quotient, corrected by its rest; TABLE "
+        "when quantised.",
+    .quant = {own(0), own(out(0))},
+    .lower = lower_div_mode,
+};
+
+TOSAIC_ATEN_OP(floor_divide) = {
+    .schemas = schemas("aten::floor_divide(Tensor self, Tensor other) -> Tensor",
+                       "aten::floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"),
+    .doc = "Quotient, rounded down: quotient, corrected by its rest; TABLE when quantised.",
+    .quant = {own(0), own(1), own(out(0))},
+    .lower = [](const Call& n, Builder& b) { return lower_div(n, b, Rounding::kFloor); },
+    .cpu = "aten::floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(floor_divide_scalar) = {
+    .schemas = schemas("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor",
+                       "aten::floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"),
+    .doc =
+        "Quotient by a number, rounded down: quotient, corrected by its rest; TABLE when "
+        "quantised.",
+    .quant = {own(0), own(out(0))},
+    .lower = [](const Call& n, Builder& b) { return lower_div(n, b, Rounding::kFloor); },
+};
+
+TOSAIC_ATEN_OP(remainder) = {
+    .schemas = schemas("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor",
+                       "aten::remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"),
+    .doc = "Rest of a division, of the divisor's sign; TABLE when quantised.",
+    .quant = {own(0), own(1), own(out(0))},
+    .lower = lower_remainder,
+    .cpu = "aten::remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(remainder_scalar) = {
+    .schemas = schemas("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor",
+                       "aten::remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"),
+    .doc = "Rest of a division by a number, of its sign; TABLE when quantised.",
+    .quant = {own(0), own(out(0))},
+    .lower = lower_remainder,
+    .cpu = "aten::remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(fmod) = {
+    .schemas = schemas("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor",
+                       "aten::fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"),
+    .doc = "Rest of a division, of the dividend's sign; TABLE when quantised.",
+    .quant = {own(0), own(1), own(out(0))},
+    .lower = lower_fmod,
+    .cpu = "aten::fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(fmod_scalar) = {
+    .schemas = schemas("aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor",
+                       "aten::fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"),
+    .doc = "Rest of a division by a number, of the dividend's sign; TABLE when quantised.",
+    .quant = {own(0), own(out(0))},
+    .lower = lower_fmod,
+    .cpu = "aten::fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
+};
