@@ -113,7 +113,7 @@ Expected<std::string_view> Archive::pick(std::string_view model) const {
   const std::string list = fmt::format("{}", fmt::join(models_, ", "));
   if (model.empty()) {
     return with_path(error(Code::kOption, "the archive holds {} programs: {}", models_.size(), list)
-                         .with_hint("name one of them with --model"));
+                         .with_hint("name one of them with --model-name"));
   }
   return with_path(
       error(Code::kOption, "the archive has no program '{}'; it holds: {}", model, list));
