@@ -21,6 +21,15 @@ std::string_view text_of(const ZipMember& member) {
   return {reinterpret_cast<const char*>(member.stored.data()), member.stored.size()};
 }
 
+/// The beginning of a text of any bytes, fit for a message.
+std::string shown(std::string_view text) {
+  std::string result(text.substr(0, 40));
+  for (char& c : result) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return result;
+}
+
 /// What the archive is instead, as far as its members tell.
 std::string_view hint_for(const ZipReader& zip) {
   for (const ZipMember& m : zip.members()) {
@@ -86,17 +95,19 @@ Status Archive::find_root() {
 }
 
 Status Archive::check_marks() const {
-  const auto mark = [&](std::string_view name) -> std::string_view {
+  for (const std::string_view name : {"archive_format", "byteorder"}) {
     const ZipMember* m = find(name);
-    return m == nullptr ? std::string_view() : trimmed(text_of(*m));
-  };
-  if (const auto format = mark("archive_format"); !format.empty() && format != "pt2") {
-    return error(Code::kFileKind, "archive_format is '{}', not 'pt2'", format.substr(0, 40));
-  }
-  if (const auto order = mark("byteorder"); !order.empty() && order != "little") {
-    return error(Code::kUnsupportedFeature,
-                 "the archive has byte order '{}'; only 'little' can be read", order.substr(0, 40))
-        .with_hint("save the program on a little-endian machine");
+    if (m == nullptr) continue;
+    TOSAIC_CHECK_OK(verify_crc(zip_, *m));
+    const std::string_view text = trimmed(text_of(*m));
+    if (name == "archive_format" && text != "pt2") {
+      return error(Code::kFileKind, "archive_format is '{}', not 'pt2'", shown(text));
+    }
+    if (name == "byteorder" && text != "little") {
+      return error(Code::kUnsupportedFeature,
+                   "the archive has byte order '{}'; only 'little' can be read", shown(text))
+          .with_hint("save the program on a little-endian machine");
+    }
   }
   return ok();
 }

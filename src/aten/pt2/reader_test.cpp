@@ -224,6 +224,8 @@ TEST(Pt2Reader, RefusesBigEndianArchivesAndOtherFormats) {
             "E0304: the archive has byte order 'big'; only 'little' can be read");
   p.marks = {{"archive_format", "pt3"}};
   EXPECT_EQ(test_error(read_test_pt2(p)), "E0103: archive_format is 'pt3', not 'pt2'");
+  p.marks = {{"archive_format", "\xff\x1b[2J"}};
+  EXPECT_EQ(test_error(read_test_pt2(p)), "E0103: archive_format is '??[2J', not 'pt2'");
 }
 
 TEST(Pt2Reader, TellsOtherFilesOfPyTorchApart) {
