@@ -35,6 +35,10 @@ std::vector<Placement> place(Graph& graph, const Target& target,
 /// `call` in its place. Names of the graph's inputs and outputs are those of the values.
 Status outline(Graph& graph, std::span<const Placement> placements);
 
+/// Replaces a composite by the calls of other operators that its row makes, which come to stand in
+/// its place. The reason, and no change, for a node that is no composite.
+std::optional<Reject> expand(Node& node);
+
 /// Makes what stays in `graph` executable by ExecuTorch's kernels: nodes on quantised values get
 /// float operands and results (unfold), composites without a kernel are expanded into their calls.
 /// E0308 for a node that no kernel computes.

@@ -218,7 +218,9 @@ ChosenParameters choose_parameters(const Graph& graph, const Observations& obser
     const auto seen = observations.ranges.find(value);
     const bool is_single = seen != observations.ranges.end() &&
                            (seen->second.empty() || seen->second.low == seen->second.high);
-    if (is_single && value->shape().num_elements() > 0) chosen.constant_values.push_back(value);
+    // Calls of composites have no name that the user knows.
+    if (is_single && !value->name().empty() && value->shape().num_elements() > 0)
+      chosen.constant_values.push_back(value);
   }
   return chosen;
 }

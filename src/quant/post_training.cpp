@@ -8,6 +8,7 @@
 #include "ir/verify.h"
 #include "quant/apply_params.h"
 #include "quant/qdq.h"
+#include "quant/quantised_form.h"
 
 namespace tosaic {
 namespace {
@@ -93,16 +94,20 @@ void fold_constants(Graph& graph, const Observations& seen) {
 Status quantise_program(Graph& graph, const CalibrationOptions& options, const Target& target,
                         DiagnosticSink& diagnostics, const Progress& progress) {
   TOSAIC_CHECK_OK(check_is_float(graph));
+  if (options.precision == Precision::kInt16x8 && !target.has(Feature::kInt16)) {
+    return error(Code::kOption, "--precision int16x8: target {} has no 16-bit integers",
+                 target.name)
+        .with_hint("choose TOSA-1.0+INT+int16 or an Ethos-U");
+  }
   TOSAIC_TRY(const CalibrationData data, CalibrationData::read(options.path, graph, options.limit));
   warn_of_samples(data, options.path, diagnostics);
+  TOSAIC_CHECK_OK(expand_composites(graph, options.precision, target));
   TOSAIC_TRY(const Observations seen, observe(graph, data, options.observer, progress));
   fold_constants(graph, seen);
   split_constants(graph);
   const ChosenParameters chosen = choose_parameters(graph, seen, options.precision);
   warn_of_constant_values(chosen.constant_values, diagnostics);
-  TOSAIC_TRY(const size_t count, apply_parameters(graph, chosen, target));
-  static_cast<void>(count);
-  return ok();
+  return apply_parameters(graph, chosen, target);
 }
 
 }  // namespace tosaic

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "ir/graph.h"
+#include "quant/choose_params.h"
+#include "support/expected.h"
+#include "tosa/spec.h"
+
+namespace tosaic {
+
+/// What a float node becomes on quantised values.
+struct QuantisedForm {
+  struct Operand {
+    TensorType type;                     ///< of the value, or of `constant`
+    const Constant* constant = nullptr;  ///< nullptr: a value of the graph
+    bool changes = false;                ///< false: the operand stays what it is
+  };
+  std::vector<Operand> operands;
+  std::vector<TensorType> results;
+};
+
+/// The type of an activation when it is quantised; nothing when it is not known.
+using ActivationTypes = std::function<std::optional<TensorType>(const Value&)>;
+
+/// The form of a float node, with int8 weights and a float bias (which the row quantises), or
+/// nothing when there is none or `target` does not take it: the node is lowered to find out, as its
+/// partition will be later. E0305 for weights that are not finite.
+Expected<std::optional<QuantisedForm>> quantised_form(const Node& node,
+                                                      const ActivationTypes& type_of,
+                                                      Precision precision, const Target& target);
+
+/// Expands composites that the target does not take quantised, where it takes one of their calls:
+/// an LSTM. Found out with parameters of [-1, 1] everywhere.
+Status expand_composites(Graph& graph, Precision precision, const Target& target);
+
+}  // namespace tosaic
