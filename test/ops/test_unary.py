@@ -36,7 +36,7 @@ class ApplyInPlace(nn.Module):
 
 RANK4 = ((1, 4, 6, 6),)
 # Functions that ExecuTorch's quantiser annotates as they are.
-for name in ("tanh", "exp", "abs", "neg", "expm1", "sinh", "cosh"):
+for name in ("tanh", "exp", "abs", "neg", "expm1", "sinh", "cosh", "floor", "ceil", "round"):
     op_suite(
         name,
         Apply,
@@ -52,7 +52,8 @@ for name in ("tanh", "exp", "abs", "neg", "expm1", "sinh", "cosh"):
         cases={"": Case(RANK4, (name,), kinds=("MI",))},
     )
 # Broken into others by the quantiser, or with poles that a calibration does not meet.
-op_suite("sign", Apply, cases={"": Case(RANK4, ("sign",), kinds=("MI",))})
+op_suite("sign", Apply, cases={"": Case(RANK4, ("sign",), kinds=("MI", "BI", "u85"))})
+op_suite("trunc", Apply, cases={"": Case(RANK4, ("trunc",), kinds=("MI",))})
 op_suite("square", Apply, cases={"": Case(RANK4, ("square",), kinds=("MI",))})
 op_suite("rsqrt", Apply, cases={"": Case(RANK4, ("rsqrt", "abs"), kinds=("MI",))})
 op_suite("reciprocal", Apply, cases={"": Case(RANK4, ("reciprocal", "exp"), kinds=("MI",))})
@@ -72,6 +73,18 @@ INT8 = {
     "reciprocal": (EVERYWHERE, q8(0.1, 3)),
     "sinh": (EVERYWHERE, q8(1.0, 1)),
     "cosh": (EVERYWHERE, q8(1.0, -128)),
+    "log": (POSITIVE, q8(1 / 32, 0)),
+    "log2": (POSITIVE, q8(1 / 24, 0)),
+    "log10": (POSITIVE, q8(1 / 64, 0)),
+    "log1p": (POSITIVE, q8(1 / 100, -128)),
+    "sin": (EVERYWHERE, q8(1 / 128)),
+    "cos": (EVERYWHERE, q8(1 / 128)),
+    "tan": (EVERYWHERE, q8(1 / 16)),
+    "erf": (EVERYWHERE, q8(1 / 128)),
+    "floor": (EVERYWHERE, q8(0.5, -5)),
+    "ceil": (EVERYWHERE, q8(0.5, -5)),
+    "trunc": (EVERYWHERE, q8(0.5, -5)),
+    "round": (EVERYWHERE, q8(0.5, -5)),
     "asin": (UNIT, q8(1 / 64)),
     "acos": (UNIT, q8(1 / 64, -100)),
     "atan": (EVERYWHERE, q8(1 / 64)),

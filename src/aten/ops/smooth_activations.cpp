@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "aten/elementwise.h"
 
@@ -66,6 +67,30 @@ Lowered lower_hardswish(const Call& n, Builder& b) {
   return f.mul(f.mul(n.in(0), gate), 1.0 / 6);
 }
 
+bool is_tanh_form(const Call& n) {
+  return n.s("approximate") == "tanh";
+}
+
+/// Real value of gelu, by the error function or by its usual approximation with tanh.
+double gelu_value(double x, const Call& n) {
+  if (!is_tanh_form(n)) return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
+  const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+  return 0.5 * x * (1 + std::tanh(inner));
+}
+
+Lowered lower_gelu(const Call& n, Builder& b) {
+  FloatCalls f(b, n.out());
+  Value* x = n.in(0);
+  Value* gate = nullptr;
+  if (is_tanh_form(n)) {
+    Value* cubic = f.add(f.mul(f.mul(x, x), 0.044715), 1.0);
+    Value* inner = f.mul(f.mul(x, cubic), std::sqrt(2 / std::numbers::pi));
+    gate = f.unary("aten.tanh.default", inner);
+  } else {
+    gate = f.unary("aten.erf.default", f.mul(x, 1 / std::numbers::sqrt2));
+  }
+  return f.mul(f.mul(x, f.add(gate, 1.0)), 0.5);
+}
 }  // namespace
 }  // namespace tosaic::aten
 
@@ -132,4 +157,16 @@ TOSAIC_ATEN_OP(hardswish) = {
     .quant = {own(0), own(out(0))},
     .table = [](double x, const Call&) { return x * std::clamp(x + 3, 0.0, 6.0) / 6; },
     .lower = lower_hardswish,
+};
+
+TOSAIC_ATEN_OP(gelu) = {
+    .schemas = schemas("aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
+                       "aten::gelu_(Tensor(a!) self, *, str approximate=\"none\") -> Tensor(a!)"),
+    .doc =
+        "x times the normal distribution's integral: erf or tanh, and mul in float, TABLE when "
+        "quantised.",
+    .quant = {own(0), own(out(0))},
+    .table = gelu_value,
+    .lower = lower_gelu,
+    .cpu = "aten::gelu.out(Tensor self, *, str approximate=\"none\", Tensor(a!) out) -> Tensor(a!)",
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <numbers>
 
 #include "aten/elementwise.h"
 
@@ -78,6 +77,48 @@ Lowered table_only(const Call& n, Builder&) {
 
 // ---- Functions with jumps ---------------------------------------------------------------------
 
+Lowered lower_floor(const Call& n, Builder& b) {
+  if (!n.any_quantised()) return floor_of(n, b, n.in(0));
+  return lower_step_table(n, b, [](double x, const Call&) { return std::floor(x); });
+}
+
+/// The negative of the floor of the negative.
+Value* ceil_of(const Call& n, Builder& b, Value* x) {
+  return negated(b, floor_of(n, b, negated(b, x)));
+}
+
+Lowered lower_ceil(const Call& n, Builder& b) {
+  if (!n.any_quantised()) return ceil_of(n, b, n.in(0));
+  return lower_step_table(n, b, [](double x, const Call&) { return std::ceil(x); });
+}
+
+Lowered lower_trunc(const Call& n, Builder& b) {
+  if (n.any_quantised()) {
+    return lower_step_table(n, b, [](double x, const Call&) { return std::trunc(x); });
+  }
+  Value* x = n.in(0);
+  return b.emit(tosa::select,
+                {b.emit(tosa::greater, {number(n, b, 0), x}), ceil_of(n, b, x), floor_of(n, b, x)});
+}
+
+/// To the nearest integer, ties to even: floor(x) plus 1 when the rest is above 1/2, or is 1/2 and
+/// the floor is odd.
+Lowered lower_round(const Call& n, Builder& b) {
+  if (n.any_quantised()) {
+    return lower_step_table(n, b, [](double x, const Call&) { return std::nearbyint(x); });
+  }
+  Value* x = n.in(0);
+  Value* half = number(n, b, 0.5);
+  Value* below = floor_of(n, b, x);
+  Value* rest = b.emit(tosa::sub, {x, below});
+  Value* even = floor_of(n, b, b.mul(below, half));
+  Value* is_odd = b.emit(tosa::sub, {below, b.emit(tosa::add, {even, even})});
+  Value* at_tie =
+      b.emit(tosa::select, {b.emit(tosa::equal, {rest, half}), is_odd, number(n, b, 0)});
+  Value* up = b.emit(tosa::select, {b.emit(tosa::greater, {rest, half}), number(n, b, 1), at_tie});
+  return b.emit(tosa::add, {below, up});
+}
+
 }  // namespace
 }  // namespace tosaic::aten
 
@@ -121,6 +162,46 @@ TOSAIC_ATEN_OP(expm1) = {
     .cpu = "aten::expm1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 };
 
+TOSAIC_ATEN_OP(log) = {
+    .schemas = schemas("aten::log(Tensor self) -> Tensor",
+                       "aten::log_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Natural logarithm: TABLE when quantised; no float form yet.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::log(x); },
+    .lower = table_only,
+    .cpu = "aten::log.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(log2) = {
+    .schemas = schemas("aten::log2(Tensor self) -> Tensor",
+                       "aten::log2_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Logarithm to base 2: TABLE when quantised; no float form yet.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::log2(x); },
+    .lower = table_only,
+    .cpu = "aten::log2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(log10) = {
+    .schemas = schemas("aten::log10(Tensor self) -> Tensor",
+                       "aten::log10_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Logarithm to base 10: TABLE when quantised; no float form yet.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::log10(x); },
+    .lower = table_only,
+    .cpu = "aten::log10.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(log1p) = {
+    .schemas = schemas("aten::log1p(Tensor self) -> Tensor",
+                       "aten::log1p_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "log(1 + x): TABLE when quantised; no float form yet.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::log1p(x); },
+    .lower = table_only,
+    .cpu = "aten::log1p.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
 TOSAIC_ATEN_OP(rsqrt) = {
     .schemas = schemas("aten::rsqrt(Tensor self) -> Tensor",
                        "aten::rsqrt_(Tensor(a!) self) -> Tensor(a!)"),
@@ -150,6 +231,36 @@ TOSAIC_ATEN_OP(square) = {
     .lower = [](const Call& n, Builder& b) -> Lowered {
       return b.call("aten.mul.Tensor", {n.in(0), n.in(0)}, n.out());
     },
+};
+
+TOSAIC_ATEN_OP(sin) = {
+    .schemas = schemas("aten::sin(Tensor self) -> Tensor",
+                       "aten::sin_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Sine: TABLE when quantised; no float form yet.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::sin(x); },
+    .lower = table_only,
+    .cpu = "aten::sin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(cos) = {
+    .schemas = schemas("aten::cos(Tensor self) -> Tensor",
+                       "aten::cos_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Cosine: TABLE when quantised; no float form yet.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::cos(x); },
+    .lower = table_only,
+    .cpu = "aten::cos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(tan) = {
+    .schemas = schemas("aten::tan(Tensor self) -> Tensor",
+                       "aten::tan_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Tangent: TABLE when quantised; no float form yet.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::tan(x); },
+    .lower = table_only,
+    .cpu = "aten::tan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(sinh) = {
@@ -232,6 +343,16 @@ TOSAIC_ATEN_OP(atanh) = {
     .cpu = "aten::atanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 };
 
+TOSAIC_ATEN_OP(erf) = {
+    .schemas = schemas("aten::erf(Tensor self) -> Tensor",
+                       "aten::erf_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Gauss error function: TABLE when quantised; no float form yet.",
+    .quant = {own(0), own(out(0))},
+    .table = [](double x, const Call&) { return std::erf(x); },
+    .lower = table_only,
+    .cpu = "aten::erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
 TOSAIC_ATEN_OP(abs) = {
     .schemas = schemas("aten::abs(Tensor self) -> Tensor",
                        "aten::abs_(Tensor(a!) self) -> Tensor(a!)",
@@ -261,4 +382,42 @@ TOSAIC_ATEN_OP(sign) = {
     .quant = {own(0), own(out(0))},
     .lower = lower_sign,
     .cpu = "aten::sign.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(floor) = {
+    .schemas = schemas("aten::floor(Tensor self) -> Tensor",
+                       "aten::floor_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Greatest integer below: CAST in float, TABLE when quantised.",
+    .quant = {own(0), own(out(0))},
+    .lower = lower_floor,
+    .cpu = "aten::floor.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(ceil) = {
+    .schemas = schemas("aten::ceil(Tensor self) -> Tensor",
+                       "aten::ceil_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Least integer above: CAST in float, TABLE when quantised.",
+    .quant = {own(0), own(out(0))},
+    .lower = lower_ceil,
+    .cpu = "aten::ceil.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(trunc) = {
+    .schemas = schemas("aten::trunc(Tensor self) -> Tensor",
+                       "aten::trunc_(Tensor(a!) self) -> Tensor(a!)",
+                       "aten::fix(Tensor self) -> Tensor",
+                       "aten::fix_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Integer towards 0: CAST and SELECT in float, TABLE when quantised.",
+    .quant = {own(0), own(out(0))},
+    .lower = lower_trunc,
+    .cpu = "aten::trunc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(round) = {
+    .schemas = schemas("aten::round(Tensor self) -> Tensor",
+                       "aten::round_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "Nearest integer, ties to even: CAST and SELECT in float, TABLE when quantised.",
+    .quant = {own(0), own(out(0))},
+    .lower = lower_round,
+    .cpu = "aten::round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 };
