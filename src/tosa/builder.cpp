@@ -148,10 +148,12 @@ Value* Builder::constant(const Constant& constant) {
 }
 
 Value* Builder::constant_ints(DType dtype, const Shape& shape, std::span<const int64_t> values) {
+  if (dtype == DType::kUnknown) return poison();  // of an operand that could not be made
   return constant(module().constant_ints(dtype, shape, values));
 }
 
 Value* Builder::constant_floats(DType dtype, const Shape& shape, std::span<const double> values) {
+  if (dtype == DType::kUnknown) return poison();
   return constant(module().constant_floats(dtype, shape, values));
 }
 
