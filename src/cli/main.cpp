@@ -42,6 +42,13 @@ int show(const Expected<std::string>& text) {
   return 0;
 }
 
+/// One line that is written again and again, and is gone at the end.
+void show_calibration(int64_t done, int64_t total) {
+  const std::string text =
+      done < total ? fmt::format("\rcalibrating: {} of {} samples", done, total) : "\r\033[K";
+  std::fputs(text.c_str(), stderr);
+}
+
 int show_report(const Expected<CompileReport>& report, const Flags& flags, bool explained) {
   if (!report) return fail(report.error());
   for (const Diagnostic& d : report->diagnostics) {
@@ -75,6 +82,7 @@ int run_run_command(const Flags& flags) {
 
 int dispatch(const CLI::App& app, Flags& flags) {
   if (const Status s = resolve(flags); !s) return fail(s.error());
+  if (isatty(STDERR_FILENO) != 0) flags.compile.calibration_progress = show_calibration;
   if (app.got_subcommand("compile")) {
     return show_report(tosaic::compile(flags.compile), flags, false);
   }

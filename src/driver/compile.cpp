@@ -87,6 +87,7 @@ class Compilation {
   Status prepare();
   Status quantise(PassContext& c, bool integer_io);
   Status place_nodes();
+  bool is_float_program() const;
   Status refuse_what_is_left();
   void warn_of_cpu();
   Status compile_to_tosa();
@@ -110,6 +111,7 @@ class Compilation {
   DiagnosticSink sink_;
   Stopwatch watch_;
   std::unique_ptr<Module> module_;
+  FloatNodes float_nodes_;  ///< of our own quantisation
   std::vector<Placement> placements_;
 };
 
@@ -144,7 +146,8 @@ Status Compilation::quantise(PassContext& c, bool integer_io) {
   TOSAIC_CHECK_OK(passes_.run(prepare_float_pipeline(), main, c));
   watch_.lap("prepare");
   if (passes_.stopped()) return ok();
-  TOSAIC_CHECK_OK(quantise_program(main, options_.calibration, options_.target, sink_));
+  TOSAIC_TRY(float_nodes_, quantise_program(main, options_.calibration, options_.target, sink_,
+                                            options_.calibration_progress));
   TOSAIC_CHECK_OK(verify(main));
   watch_.lap("calibrate");
   TOSAIC_CHECK_OK(passes_.run(finish_quantised_pipeline(integer_io), main, c));
@@ -154,7 +157,11 @@ Status Compilation::quantise(PassContext& c, bool integer_io) {
 Status Compilation::place_nodes() {
   Graph& main = *module_->main();
   placements_ = place(main, options_.target);
-  for (const Placement& p : placements_) {
+  for (Placement& p : placements_) {
+    // What our quantisation left float, it left for this reason.
+    if (const auto it = float_nodes_.find(p.node); p.reason && it != float_nodes_.end()) {
+      p.reason = it->second;
+    }
     NodeReport n;
     n.op = aten::shown_name(*p.node);
     if (p.node->num_results() > 0) n.type = to_string(p.node->result().type());
@@ -172,6 +179,14 @@ Status Compilation::place_nodes() {
   }
   watch_.lap("partition");
   return ok();
+}
+
+/// Nothing in the program is quantised, and no samples were given to do it.
+bool Compilation::is_float_program() const {
+  return options_.calibration.path.empty() &&
+         std::ranges::none_of(placements_, [](const Placement& p) {
+           return p.on_target || !p.reason;  // without a reason: quantize and dequantize nodes
+         });
 }
 
 /// With --strict, and for targets without a CPU, a node that is left is an error.
@@ -194,6 +209,9 @@ Status Compilation::refuse_what_is_left() {
                                 report_.nodes.size(), report_.target));
   d.hint = fmt::format("see all of them with: tosaic explain {} --target {}", options_.input,
                        report_.target);
+  if (is_float_program()) {
+    d.hint = "quantise the program: give samples of its inputs with --calibrate";
+  }
   return d;
 }
 
@@ -207,6 +225,9 @@ void Compilation::warn_of_cpu() {
   d.severity = Severity::kWarning;
   d.hint =
       fmt::format("see why with: tosaic explain {} --target {}", options_.input, report_.target);
+  if (is_float_program()) {
+    d.hint = "quantise the program: give samples of its inputs with --calibrate";
+  }
   sink_.add(std::move(d));
 }
 

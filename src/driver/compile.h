@@ -24,6 +24,7 @@ struct CompileOptions {
   VelaOptions vela;  ///< accelerator and defaults are filled from the target
   PassOptions passes;
   CalibrationOptions calibration;
+  Progress calibration_progress;  ///< may be empty
   bool strict = false;   ///< a node left on the CPU is an error
   std::string dump_dir;  ///< TOSA and payload per partition, IR per pass; empty: none
 };

@@ -30,15 +30,19 @@ class Application {
   Application(Graph& graph, const ChosenParameters& chosen, const Target& target)
       : graph_(graph), chosen_(chosen), target_(target) {}
 
-  Status run() {
+  Expected<FloatNodes> run() {
     const auto type_of = [this](const Value& value) -> std::optional<TensorType> {
       const auto it = chosen_.types.find(&value);
       return it == chosen_.types.end() ? std::nullopt : std::optional(it->second);
     };
     for (Node& node : graph_.nodes()) {
       nodes_.push_back(&node);
-      TOSAIC_TRY(auto form, quantised_form(node, type_of, chosen_.precision, target_));
-      if (form) forms_.emplace(&node, *std::move(form));
+      TOSAIC_TRY(Planned planned, quantised_form(node, type_of, chosen_.precision, target_));
+      if (planned.form) {
+        forms_.emplace(&node, *std::move(planned.form));
+      } else {
+        rejected_.emplace(&node, std::move(planned.why_not));
+      }
     }
     leave_lonely_views();
     for (Node* node : nodes_) {
@@ -50,7 +54,7 @@ class Application {
     }
     if (target_.kind == TargetKind::kTosaInt) quantise_passed_inputs();
     use_floats(graph_.return_node());
-    return ok();
+    return std::move(rejected_);
   }
 
  private:
@@ -84,7 +88,11 @@ class Application {
       found->second = feeds(**it, wanted);
     }
     for (const auto& [node, is_wanted] : wanted) {
-      if (!is_wanted) forms_.erase(node);
+      if (is_wanted) continue;
+      forms_.erase(node);
+      rejected_.emplace(
+          node, reject(Code::kRejectNothingToDo, "{}: moves data between nodes that stay float",
+                       node->full_name()));
     }
   }
 
@@ -146,13 +154,15 @@ class Application {
   const Target& target_;
   std::vector<Node*> nodes_;
   std::unordered_map<const Node*, QuantisedForm> forms_;
+  FloatNodes rejected_;
   std::unordered_map<const Value*, Value*> quantised_;
   std::unordered_map<const Value*, Value*> real_;
 };
 
 }  // namespace
 
-Status apply_parameters(Graph& graph, const ChosenParameters& chosen, const Target& target) {
+Expected<FloatNodes> apply_parameters(Graph& graph, const ChosenParameters& chosen,
+                                      const Target& target) {
   return Application(graph, chosen, target).run();
 }
 

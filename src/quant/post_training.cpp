@@ -6,7 +6,6 @@
 
 #include "aten/row.h"
 #include "ir/verify.h"
-#include "quant/apply_params.h"
 #include "quant/qdq.h"
 #include "quant/quantised_form.h"
 
@@ -91,8 +90,9 @@ void fold_constants(Graph& graph, const Observations& seen) {
 
 }  // namespace
 
-Status quantise_program(Graph& graph, const CalibrationOptions& options, const Target& target,
-                        DiagnosticSink& diagnostics, const Progress& progress) {
+Expected<FloatNodes> quantise_program(Graph& graph, const CalibrationOptions& options,
+                                      const Target& target, DiagnosticSink& diagnostics,
+                                      const Progress& progress) {
   TOSAIC_CHECK_OK(check_is_float(graph));
   if (options.precision == Precision::kInt16x8 && !target.has(Feature::kInt16)) {
     return error(Code::kOption, "--precision int16x8: target {} has no 16-bit integers",

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ir/graph.h"
+#include "quant/apply_params.h"
 #include "quant/choose_params.h"
 #include "quant/observe.h"
 #include "support/expected.h"
@@ -21,8 +22,9 @@ struct CalibrationOptions {
 
 /// Quantises a float program for `target` (DESIGN §6, docs/quantisation.md): runs it on samples,
 /// chooses parameters, and gives them to the nodes that the target takes. Warnings W0003 and W0004
-/// go to `diagnostics`.
-Status quantise_program(Graph& graph, const CalibrationOptions& options, const Target& target,
-                        DiagnosticSink& diagnostics, const Progress& progress = {});
+/// go to `diagnostics`. Returns the nodes that stay float, with the reason of their quantised form.
+Expected<FloatNodes> quantise_program(Graph& graph, const CalibrationOptions& options,
+                                      const Target& target, DiagnosticSink& diagnostics,
+                                      const Progress& progress = {});
 
 }  // namespace tosaic

@@ -64,20 +64,24 @@ class Planning {
   Planning(const Node& node, const ActivationTypes& type_of, Precision precision)
       : node_(node), module_(node.graph().module()), type_of_(type_of), precision_(precision) {}
 
-  Expected<std::optional<QuantisedForm>> plan() {
+  Expected<Planned> plan() {
     for (int i = 0; i < node_.num_operands(); ++i) {
       TOSAIC_TRY(const bool fits, plan_operand(i));
-      if (!fits) return std::optional<QuantisedForm>();
+      if (!fits) return unknown(fmt::format("operand {}", i));
     }
     for (const Value& result : node_.results()) {
       const std::optional<TensorType> type = is_single(result) ? type_of_(result) : result.type();
-      if (!type) return std::optional<QuantisedForm>();
+      if (!type) return unknown("a result");
       form_.results.push_back(*type);
     }
-    return std::optional(std::move(form_));
+    return Planned{std::move(form_), {}};
   }
 
  private:
+  Planned unknown(std::string_view what) const {
+    return {std::nullopt, reject(Code::kRejectNotQuantised, "{}: {} has no quantised form",
+                                 node_.full_name(), what)};
+  }
   Operand quantised_constant(const Value& value, const TensorType& type) {
     ConstantStage stage;
     stage.quant = type.quant;
@@ -146,7 +150,7 @@ class Planning {
 };
 
 /// Lowers a copy of the node that reads and makes quantised values.
-bool takes(const Target& target, const Node& node, const QuantisedForm& form) {
+std::optional<Reject> try_form(const Node& node, const QuantisedForm& form, const Target& target) {
   Graph scratch(node.graph().module(), "scratch", Dialect::kAten);
   std::unordered_map<const Value*, Value*> made;
   std::vector<Value*> operands;
@@ -171,7 +175,7 @@ bool takes(const Target& target, const Node& node, const QuantisedForm& form) {
                                      .results = form.results,
                                      .attrs = node.attrs(),
                                      .loc = node.loc()});
-  return !try_lower(copy, target);
+  return try_lower(copy, target);
 }
 
 /// Finds composites that have to be expanded.
@@ -195,8 +199,8 @@ class Expansion {
  private:
   Status visit(Node& node) {
     if (!may_be_quantised(node) || aten::row(node.op()).lower == nullptr) return ok();
-    TOSAIC_TRY(const auto form, quantised_form(node, types_, precision_, target_));
-    if (form) return ok();
+    TOSAIC_TRY(const Planned planned, quantised_form(node, types_, precision_, target_));
+    if (planned.form) return ok();
     TOSAIC_TRY(const bool is_worth_it, helps(node));
     if (!is_worth_it) return ok();
     Node* before = node.prev();
@@ -239,8 +243,8 @@ class Expansion {
     for (const Node& call : scratch.nodes()) {
       const aten::Row& row = aten::row(call.op());
       if (row.has(Trait::kView) || row.has(Trait::kNoOp) || !may_be_quantised(call)) continue;
-      TOSAIC_TRY(const auto form, quantised_form(call, types_, precision_, target_));
-      if (form) return true;
+      TOSAIC_TRY(const Planned planned, quantised_form(call, types_, precision_, target_));
+      if (planned.form) return true;
       TOSAIC_TRY(const bool inner, helps(call));
       if (inner) return true;
     }
@@ -254,13 +258,16 @@ class Expansion {
 
 }  // namespace
 
-Expected<std::optional<QuantisedForm>> quantised_form(const Node& node,
-                                                      const ActivationTypes& type_of,
-                                                      Precision precision, const Target& target) {
-  if (!may_be_quantised(node)) return std::optional<QuantisedForm>();
-  TOSAIC_TRY(std::optional<QuantisedForm> form, Planning(node, type_of, precision).plan());
-  if (form && !takes(target, node, *form)) form.reset();
-  return form;
+Expected<Planned> quantised_form(const Node& node, const ActivationTypes& type_of,
+                                 Precision precision, const Target& target) {
+  if (!may_be_quantised(node)) {
+    return Planned{std::nullopt, reject(Code::kRejectDtype, "{}: only float32 values are quantised",
+                                        node.full_name())};
+  }
+  TOSAIC_TRY(Planned planned, Planning(node, type_of, precision).plan());
+  if (!planned.form) return planned;
+  if (auto reason = try_form(node, *planned.form, target)) return Planned{std::nullopt, *reason};
+  return planned;
 }
 
 Status expand_composites(Graph& graph, Precision precision, const Target& target) {

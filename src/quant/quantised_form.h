@@ -26,12 +26,17 @@ struct QuantisedForm {
 /// The type of an activation when it is quantised; nothing when it is not known.
 using ActivationTypes = std::function<std::optional<TensorType>(const Value&)>;
 
-/// The form of a float node, with int8 weights and a float bias (which the row quantises), or
-/// nothing when there is none or `target` does not take it: the node is lowered to find out, as its
-/// partition will be later. E0305 for weights that are not finite.
-Expected<std::optional<QuantisedForm>> quantised_form(const Node& node,
-                                                      const ActivationTypes& type_of,
-                                                      Precision precision, const Target& target);
+/// A form, or why there is none.
+struct Planned {
+  std::optional<QuantisedForm> form;
+  Reject why_not{};
+};
+
+/// The form of a float node, with int8 weights and a float bias (which the row quantises), if it
+/// has one that `target` takes: the node is lowered to find out, as its partition will be later.
+/// E0305 for weights that are not finite.
+Expected<Planned> quantised_form(const Node& node, const ActivationTypes& type_of,
+                                 Precision precision, const Target& target);
 
 /// Expands composites that the target does not take quantised, where it takes one of their calls:
 /// an LSTM. Found out with parameters of [-1, 1] everywhere.
