@@ -37,10 +37,10 @@ bool is_float_activation(const Value* value) {
   return value != nullptr && value->dtype() == DType::kF32;
 }
 
-/// Groups of values with equal parameters, and what the samples showed of each.
+/// Groups of values that must have equal parameters.
 class Groups {
  public:
-  Groups(const Graph& graph, const Observations& seen) : solver_(graph), seen_(seen) {
+  explicit Groups(const Graph& graph) : solver_(graph) {
     link_.resize(solver_.num_groups());
     for (size_t i = 0; i < link_.size(); ++i)
       link_[i] = static_cast<int>(i);
@@ -83,7 +83,6 @@ class Groups {
   }
 
   ConstraintSolver solver_;
-  const Observations& seen_;
   std::vector<int> link_;
   std::vector<std::vector<const Value*>> members_;
   std::vector<const Value*> values_;
@@ -157,9 +156,10 @@ TensorType activation_type(Module& module, const Range& seen, Precision precisio
     const double scale = round_to_float(std::max(-range.low, range.high) / 32767);
     return {DType::kI16, shape, module.quant(scale, 0, -32768, 32767)};
   }
-  const double scale = round_to_float((range.high - range.low) / 255);
+  const double scale = (range.high - range.low) / 255;
   const double zero_point = std::clamp(-128 - std::nearbyint(range.low / scale), -128.0, 127.0);
-  return {DType::kI8, shape, module.quant(scale, static_cast<int32_t>(zero_point), -128, 127)};
+  return {DType::kI8, shape,
+          module.quant(round_to_float(scale), static_cast<int32_t>(zero_point), -128, 127)};
 }
 
 Expected<const Quant*> weight_quant(Module& module, const Constant& weight, int axis,
@@ -192,7 +192,7 @@ Expected<const Quant*> weight_quant(Module& module, const Constant& weight, int 
 ChosenParameters choose_parameters(const Graph& graph, const Observations& observations,
                                    Precision precision) {
   Module& module = graph.module();
-  Groups groups(graph, observations);
+  Groups groups(graph);
   for (const Node& node : graph.nodes()) {
     if (const Node* activation = fused_activation(node)) {
       groups.take_over(node.result(), activation->result());
