@@ -67,7 +67,8 @@ std::optional<Reject> check_profile(const Call& call, const Builder& b) {
   if (has_float && !b.has(Feature::kFp)) {
     Reject r = reject(Code::kRejectNotQuantised, "{} computes in floating point, which {} lacks",
                       call.schema().full_name, b.target().display_name);
-    r.hint = quantised ? "quantise all of its inputs and outputs alike" : "quantise the program: give samples of its inputs with --calibrate";
+    r.hint = quantised ? "quantise all of its inputs and outputs alike"
+                       : "quantise the program: give samples of its inputs with --calibrate";
     return r;
   }
   if (quantised && !b.has(Feature::kInt)) {

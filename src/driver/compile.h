@@ -25,8 +25,8 @@ struct CompileOptions {
   PassOptions passes;
   CalibrationOptions calibration;
   Progress calibration_progress;  ///< may be empty
-  bool strict = false;   ///< a node left on the CPU is an error
-  std::string dump_dir;  ///< TOSA and payload per partition, IR per pass; empty: none
+  bool strict = false;            ///< a node left on the CPU is an error
+  std::string dump_dir;           ///< TOSA and payload per partition, IR per pass; empty: none
 };
 
 /// `tosaic compile`: reads, quantises (folds), partitions, lowers, calls Vela, writes the output
