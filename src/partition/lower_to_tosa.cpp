@@ -3,6 +3,8 @@
 #include "ir/verify.h"
 #include "partition/partition.h"
 
+TOSAIC_USE_ATEN_OP(unknown);
+
 namespace tosaic {
 namespace {
 
@@ -15,6 +17,10 @@ class Lowering {
   void add_input(const Value& v) { map_[&v] = &to_.add_input(v.type(), v.name()); }
 
   Status lower(const Node& node) {
+    if (node.is(aten::unknown)) {
+      return error(Code::kRejectNoRow, "{}: no operator row serves it", aten::shown_name(node))
+          .at(resolve(node.loc()));
+    }
     operands_.clear();
     results_.clear();
     for (const Use& use : node.operands())

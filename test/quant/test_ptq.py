@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Our own post-training quantisation against PyTorch's float results, and against ExecuTorch's
+quantiser with the same calibration samples."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from ..cli.failing import fails, start
+from ..common import SAMPLES
+from ..tester.compare import sqnr_db
+from ..tester.stages import Source, flat_outputs, net
+from .calibration import Quantised, calibration_arrays, warnings_of
+
+MARGIN_DB = 0.5  # below ExecuTorch's flow
+
+
+class Residual(nn.Module):
+    """Two residual blocks, the second with a projection, and a classifier."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1, bias=False), nn.BatchNorm2d(8))
+        self.first = nn.Sequential(
+            nn.Conv2d(8, 8, 3, padding=1, bias=False), nn.BatchNorm2d(8), nn.ReLU(),
+            nn.Conv2d(8, 8, 3, padding=1, bias=False), nn.BatchNorm2d(8),
+        )  # fmt: skip
+        self.second = nn.Conv2d(8, 16, 3, 2, 1)
+        self.shortcut = nn.Conv2d(8, 16, 1, 2)
+        self.classifier = nn.Linear(16, 10)
+
+    def forward(self, x):
+        x = torch.relu(self.stem(x))
+        x = torch.relu(x + self.first(x))
+        x = torch.relu(self.second(x) + self.shortcut(x))
+        return self.classifier(nn.functional.adaptive_avg_pool2d(x, 1).flatten(1))
+
+
+SOURCES = {
+    name: net(name)
+    for name in ("add", "sub", "linear", "cat", "dscnn", "leaky_relu", "lstm", "two_outputs")
+} | {"residual": Source("ptq/residual", Residual, ((1, 3, 16, 16),))}
+
+
+def stacked_tests(program):
+    """Test inputs by name, and the outputs one after another, of a workspace program."""
+    inputs = {
+        name: np.stack([sample[i] for sample in program.inputs])
+        for i, name in enumerate(program.input_names)
+    }
+    return inputs, [np.stack(values) for values in zip(*program.outputs)]
+
+
+@pytest.mark.INT
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("quantizer", ("arm", "ethosu"))
+def test_as_near_to_float_as_executorch(workspace, tmp_path, name, quantizer):
+    source = SOURCES[name]
+    program = workspace.program(source)
+    inputs, exact = stacked_tests(program)
+    theirs = sqnr_db(stacked_tests(workspace.program(source, quantizer))[1], exact)
+    samples = calibration_arrays(source, program.input_names, SAMPLES)
+    ours = sqnr_db(Quantised(program.path, tmp_path, **samples).run(**inputs), exact)
+    assert ours >= theirs - MARGIN_DB, f"SQNR {ours:.1f} dB, ExecuTorch's {theirs:.1f} dB"
+
+
+@pytest.mark.INT
+@pytest.mark.parametrize("name", ("linear", "cat", "lstm", "residual"))
+def test_16_bit_activations_are_nearer(workspace, tmp_path, name):
+    source = SOURCES[name]
+    program = workspace.program(source)
+    inputs, exact = stacked_tests(program)
+    # Calibrated on the test inputs: nothing is cut off, so that the steps alone count.
+    narrow = Quantised(program.path, tmp_path / "8", **inputs)
+    flags = ("--precision", "int16x8")
+    target = "TOSA-1.0+INT+int16"
+    wide = Quantised(program.path, tmp_path / "16", *flags, target=target, **inputs)
+    assert {value["dtype"] for value in wide.inputs + wide.outputs} == {"int16"}
+    gain = sqnr_db(wide.run(**inputs), exact) - sqnr_db(narrow.run(**inputs), exact)
+    assert gain >= 1, f"{gain:.1f} dB"
+
+
+def export(module, example, path):
+    torch.export.save(torch.export.export(module.eval(), example), path)
+    return path
+
+
+class Twice(nn.Module):
+    def forward(self, x):
+        return x + x
+
+
+def test_codes_of_an_add_calibrated_on_ones(tmp_path):
+    """ET#16244: the range [0, 1] and [0, 2] in 255 steps."""
+    program = export(Twice(), (torch.ones(1, 1, 1, 1),), tmp_path / "add.pt2")
+    add = Quantised(program, tmp_path / "made", x=np.ones((2, 1, 1, 1, 1), np.float32))
+    (x,), (y,) = add.inputs, add.outputs
+    assert (np.float32(x["scale"]), x["zero_point"]) == (np.float32(1 / 255), -128)
+    assert (np.float32(y["scale"]), y["zero_point"]) == (np.float32(2 / 255), -128)
+    assert add.codes(x=np.full((1, 1, 1, 1), 1.0))[0].item() == 127
+    half = np.full((1, 1, 1, 1), (1 + 128) / 255)  # the input code 1
+    assert add.codes(x=half)[0].item() == 1
+    assert add.run(x=half)[0].item() == pytest.approx(1.0118, abs=5e-5)
+
+
+class ConvCat(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.limit = nn.Conv2d(2, 2, 1, bias=False), nn.Hardtanh(0, 6)
+
+    def forward(self, x):
+        return torch.cat([x, self.limit(self.conv(x))], dim=3)
+
+
+@pytest.fixture
+def conv_cat(tmp_path):
+    torch.manual_seed(0)
+    module = ConvCat()
+    return module, export(module, (torch.zeros(1, 2, 1, 1),), tmp_path / "conv_cat.pt2")
+
+
+def test_all_zero_calibration_warns_and_gives_sane_scales(conv_cat, tmp_path):
+    """ET#20486."""
+    module, program = conv_cat
+    zeros = np.zeros((4, 1, 2, 1, 1), np.float32)
+    made = Quantised(program, tmp_path / "zeros", x=zeros)
+    assert made.warnings == ["W0003", "W0004"]
+    for name in ('"x"', "conv2d", "hardtanh", "cat"):
+        assert name in made.stderr
+    for value in made.inputs + made.outputs:
+        assert 1e-3 < value["scale"] < 1
+    # Within the range that zeros leave, it computes what the network does.
+    x = np.linspace(-0.9, 0.9, 2, dtype=np.float32).reshape(1, 2, 1, 1)
+    (expected,) = flat_outputs(module, (torch.from_numpy(x),))
+    step = made.outputs[0]["scale"]
+    assert np.abs(made.run(x=x)[0] - expected).max() <= 2 * step
+
+
+@pytest.mark.U55
+def test_all_of_a_conv_and_a_cat_is_on_the_npu(conv_cat, tmp_path):
+    _, program = conv_cat
+    generator = np.random.default_rng(0)
+    np.savez(tmp_path / "s.npz", x=generator.standard_normal((8, 1, 2, 1, 1), np.float32))
+    flags = ("--target", "ethos-u55-128", "--calibrate", "s.npz", "-o", "x.pte", "--json")
+    result = start("compile", program, *flags, folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "dequantize_per_channel" not in result.stdout
+    assert not warnings_of(result)
+    report = json.loads(result.stdout)
+    assert len(report["delegates"]) == 1
+    on_cpu = {node["op"].split(".")[1] for node in report["nodes"] if node["device"] == "cpu"}
+    assert on_cpu == {"quantize_per_tensor", "dequantize_per_tensor"}
+
+
+@pytest.fixture
+def classifier(workspace):
+    return workspace.program(net("dscnn")).path
+
+
+def images(count, seed=1):
+    return np.random.default_rng(seed).standard_normal((count, 1, 1, 49, 10), np.float32)
+
+
+@pytest.mark.parametrize(
+    "samples, expected",
+    [
+        (images(1), ["W0003"]),
+        (np.repeat(images(1), 3, axis=0), ["W0003"]),
+        (np.ones((3, 1, 1, 49, 10), np.float32), ["W0003", "W0004"]),
+        (images(3), []),
+    ],
+    ids=("one", "equal", "ones", "several"),
+)
+def test_poor_samples_are_warned_of(classifier, tmp_path, samples, expected):
+    """ET#7568."""
+    assert Quantised(classifier, tmp_path / "made", x=samples).warnings == expected
+
+
+def test_without_samples_the_hint_is_to_calibrate(classifier, folder):
+    flags = ("--target=tosa-int", "-o", "x.tosa")
+    said = fails("compile", classifier, *flags, code="E0309", folder=folder)
+    assert "--calibrate" in said
+
+
+def test_different_inputs_give_different_results(classifier, tmp_path):
+    made = Quantised(classifier, tmp_path / "made", x=images(100))
+    results = made.codes(x=images(2, seed=7))[0]
+    assert (results[0] != results[1]).any()
+
+
+def test_a_folder_is_read_in_the_order_of_names(classifier, tmp_path):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    samples = images(6)
+    one = Quantised(classifier, whole, x=samples)
+    parts.mkdir()
+    np.savez(parts / "b.npz", x=samples[4:])
+    np.savez(parts / "a.npz", x=samples[:4])
+    (parts / "notes.txt").write_text("no samples")
+    flags = ("--target=tosa-int", "--calibrate", parts, "-o", "y.tosa")
+    assert start("compile", classifier, *flags, folder=whole).returncode == 0
+    assert (whole / "y.tosa").read_bytes() == one.path.read_bytes()
+    # The limit counts over all files; and arrays without names count by position.
+    limited = (*flags, "--calibrate-limit", "5")
+    assert start("compile", classifier, *limited, folder=whole).returncode == 0
+    np.savez(whole / "five.npz", samples[:5])
+    flags = ("--target=tosa-int", "--calibrate", "five.npz", "-o", "z.tosa")
+    assert start("compile", classifier, *flags, folder=whole).returncode == 0
+    assert (whole / "y.tosa").read_bytes() == (whole / "z.tosa").read_bytes()
+
+
+def with_nan(samples):
+    samples[2, 0, 0, 3, 3] = np.nan
+    return samples
+
+
+@pytest.mark.parametrize(
+    "arrays, words",
+    [
+        ({"y": images(2), "x ": images(2), "z": images(0)}, None),
+        ({"x": images(2)[:, 0]}, "shape [2,1,49,10]"),
+        ({"x": images(2)[0]}, "[samples,1,1,49,10] is needed"),
+        ({"x": images(2).astype(np.float64)}, "type f8"),
+        ({"x": with_nan(images(4))}, "NaN in sample 2"),
+        ({"x": images(0)}, "no samples"),
+        ({}, "no array"),
+    ],
+    ids=("by position", "rank", "one sample", "dtype", "nan", "empty", "nothing"),
+)
+def test_bad_samples_are_one_error(classifier, folder, arrays, words):
+    np.savez(folder / "s.npz", **arrays)
+    flags = ("--target=tosa-int", "--calibrate", "s.npz", "-o", "x.tosa")
+    if words is None:  # no name is the program's, so the first array counts
+        assert start("compile", classifier, *flags, folder=folder).returncode == 0
+        return
+    said = fails("compile", classifier, *flags, code="E0310", folder=folder)
+    assert words in said and "s.npz" in said
+
+
+def test_inputs_need_an_array_each(workspace, folder):
+    program = workspace.program(net("sub")).path
+    a = np.zeros((3, 1, 4, 8, 8), np.float32)
+    flags = ("--target=tosa-int", "--calibrate", "s.npz", "-o", "x.tosa")
+    np.savez(folder / "s.npz", a=a)
+    said = fails("compile", program, *flags, code="E0310", folder=folder)
+    assert 'no array for input "b", only a' in said
+    np.savez(folder / "s.npz", a=a, b=a[:2])
+    said = fails("compile", program, *flags, code="E0310", folder=folder)
+    assert '"b" has 2 samples, "a" has 3' in said
+
+
+@pytest.mark.parametrize(
+    "flags, code",
+    [
+        (("--target=tosa-fp", "--calibrate=s.npz"), "E0104"),
+        (("--target=tosa-int", "--calibrate=s.npz", "--observer=best"), "E0104"),
+        (("--target=tosa-int", "--calibrate=s.npz", "--precision=int4"), "E0104"),
+        (("--target=tosa-int", "--calibrate=s.npz", "--calibrate-limit=-1"), "E0104"),
+        (("--target=TOSA-1.0+INT", "--calibrate=s.npz", "--precision=int16x8"), "E0104"),
+        (("--target=tosa-int", "--calibrate=missing.npz"), "E0101"),
+        (("--target=tosa-int", "--calibrate=empty"), "E0310"),
+        (("--target=tosa-int", "--calibrate=text.npz"), "E0103"),
+    ],
+)
+def test_bad_flags_are_one_error(classifier, folder, flags, code):
+    np.savez(folder / "s.npz", x=images(2))
+    (folder / "empty").mkdir()
+    (folder / "text.npz").write_text("no archive")
+    fails("compile", classifier, *flags, "-o", "x.tosa", code=code, folder=folder)
+
+
+def test_a_quantised_program_is_not_calibrated(workspace, folder):
+    program = workspace.program(net("dscnn"), "arm").path
+    np.savez(folder / "s.npz", x=images(2))
+    flags = ("--target=tosa-int", "--calibrate=s.npz", "-o", "x.tosa")
+    fails("compile", program, *flags, code="E0104", folder=folder)
+
+
+class Sorted(nn.Module):
+    def forward(self, x):
+        return torch.sort(x)[0] + 1
+
+
+def test_a_node_that_cannot_be_computed_is_named(folder, tmp_path):
+    program = export(Sorted(), (torch.zeros(1, 8),), tmp_path / "sorted.pt2")
+    np.savez(folder / "s.npz", x=np.zeros((2, 1, 8), np.float32))
+    flags = ("--target=tosa-int", "--calibrate=s.npz", "-o", "x.tosa")
+    said = fails("compile", program, *flags, code="E0303", folder=folder)
+    assert "aten.sort" in said and "return torch.sort(x)[0] + 1" in said
+    assert "prepare_pt2e" in said
+
+
+def test_a_node_that_the_npu_lacks_stays_float_with_its_reason(workspace, folder):
+    program = workspace.program(net("three_parts")).path
+    samples = calibration_arrays(net("three_parts"), ["x"], 4)
+    np.savez(folder / "s.npz", **samples)
+    flags = ("--target=ethos-u55-128", "--calibrate=s.npz")
+    result = start("explain", program, *flags, folder=folder)
+    assert result.returncode == 0, result.stderr
+    assert "stride 4 is above 3, the limit of Ethos-U55" in result.stdout
+    assert "in 2 partitions" in result.stdout
+
+
+@pytest.mark.parametrize("observer", ("minmax", "moving-average", "mse"))
+def test_observers(classifier, tmp_path, observer):
+    """PyTorch's own observers give the input's parameters; the MSE of ours is less."""
+    from torch.ao.quantization import MinMaxObserver, MovingAverageMinMaxObserver
+
+    samples = images(8)
+    made = Quantised(classifier, tmp_path / "made", "--observer", observer, x=samples)
+    (x,) = made.inputs
+    if observer == "mse":
+
+        def error(scale, zero_point):
+            codes = np.clip(np.rint(samples / scale) + zero_point, -128, 127)
+            return np.square((codes - zero_point) * scale - samples).mean()
+
+        plain = Quantised(classifier, tmp_path / "plain", x=samples).inputs[0]
+        errors = [error(value["scale"], value["zero_point"]) for value in (x, plain)]
+        assert errors[0] <= errors[1]
+        return
+    kind = MinMaxObserver if observer == "minmax" else MovingAverageMinMaxObserver
+    theirs = kind(dtype=torch.qint8, qscheme=torch.per_tensor_affine)
+    for sample in samples:
+        theirs(torch.from_numpy(sample))
+    scale, zero_point = theirs.calculate_qparams()
+    assert x["scale"] == pytest.approx(scale.item(), rel=1e-6)
+    assert x["zero_point"] == zero_point.item()
