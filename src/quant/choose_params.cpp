@@ -16,7 +16,7 @@ using aten::Trait;
 
 /// Below this magnitude a tensor counts as zero: its scale would leave float32.
 constexpr double kLeastMagnitude = 1e-30;
-/// Codes that exp() of a difference like this one cannot tell from 0 in 8 bits.
+/// exp() of minus this is nothing beside 1, in 16 bits too.
 constexpr double kMaskDepth = 16;
 
 double round_to_float(double value) {
@@ -97,14 +97,18 @@ Range range_of_value(const Value& value, const Observations& seen) {
   return it == seen.ranges.end() ? Range{} : it->second;
 }
 
-/// The same with 0, and with room for what masks cut off.
-Range with_zero(Range range) {
-  range.low = std::min(0.0, range.low);
-  range.high = std::max(0.0, range.high);
-  const double span = range.high - range.low;
-  if (range.has_minus_infinity) range.low -= std::max(span, kMaskDepth);
-  if (range.has_plus_infinity) range.high += std::max(span, kMaskDepth);
-  return range;
+/// How far beyond the finite values an infinite one has to lie, so that a sum with any value that
+/// the samples showed is as clear.
+double depth_of_infinity(const Value& value, const Observations& seen) {
+  double span = 0;
+  for (const Use* use = value.first_use(); use != nullptr; use = use->next()) {
+    for (const Value& result : use->user().results()) {
+      if (!is_float_activation(&result)) continue;
+      const Range range = range_of_value(result, seen);
+      if (!range.empty()) span = std::max(span, range.high - range.low);
+    }
+  }
+  return span + kMaskDepth;
 }
 
 Range range_of_group(const std::vector<const Value*>& members, const Observations& seen,
@@ -112,13 +116,21 @@ Range range_of_group(const std::vector<const Value*>& members, const Observation
   Range range;
   Histogram histogram;
   bool complete = true;
+  double depth = 0;
   for (const Value* value : members) {
-    range.include(range_of_value(*value, seen));
+    const Range own = range_of_value(*value, seen);
+    range.include(own);
+    if (own.has_minus_infinity || own.has_plus_infinity) {
+      depth = std::max(depth, depth_of_infinity(*value, seen));
+    }
     const auto it = seen.histograms.find(value);
     complete = complete && it != seen.histograms.end();
     if (complete) histogram.merge(*it->second);
   }
-  range = with_zero(range);
+  range.low = std::min(0.0, range.low);
+  range.high = std::max(0.0, range.high);
+  if (range.has_minus_infinity) range.low -= depth;
+  if (range.has_plus_infinity) range.high += depth;
   const bool can_cut = complete && precision == Precision::kInt8 && !range.has_minus_infinity &&
                        !range.has_plus_infinity;
   return can_cut ? histogram.best_part(range, 255) : range;
