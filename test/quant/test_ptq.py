@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from ..cli.failing import fails, start
-from ..common import SAMPLES
+from ..common import FAMILIES, SAMPLES, TARGETS
 from ..tester.compare import sqnr_db
 from ..tester.stages import Source, flat_outputs, net
 from .calibration import Quantised, calibration_arrays, warnings_of
@@ -153,6 +153,21 @@ def test_all_of_a_conv_and_a_cat_is_on_the_npu(conv_cat, tmp_path):
     assert len(report["delegates"]) == 1
     on_cpu = {node["op"].split(".")[1] for node in report["nodes"] if node["device"] == "cpu"}
     assert on_cpu == {"quantize_per_tensor", "dequantize_per_tensor"}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("name", SOURCES)
+def test_networks_are_whole_on_the_npu(workspace, folder, name, family):
+    program = workspace.program(SOURCES[name])
+    np.savez(folder / "s.npz", **calibration_arrays(SOURCES[name], program.input_names, 4))
+    flags = ("--target", TARGETS[family], "--calibrate", "s.npz", "-o", "x.pte", "--json")
+    result = start("compile", program.path, *flags, folder=folder)
+    assert result.returncode == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert len(report["delegates"]) == 1
+    assert not warnings_of(result)
+    borders = len(report["io"]["inputs"]) + len(report["io"]["outputs"])
+    assert sum(node["device"] == "cpu" for node in report["nodes"]) == borders
 
 
 @pytest.fixture
