@@ -111,7 +111,7 @@ class Compilation {
   DiagnosticSink sink_;
   Stopwatch watch_;
   std::unique_ptr<Module> module_;
-  FloatNodes float_nodes_;  ///< of our own quantisation
+  QuantisationResult quantised_;  ///< of our own quantisation
   std::vector<Placement> placements_;
 };
 
@@ -146,9 +146,11 @@ Status Compilation::quantise(PassContext& c, bool integer_io) {
   TOSAIC_CHECK_OK(passes_.run(prepare_float_pipeline(), main, c));
   watch_.lap("prepare");
   if (passes_.stopped()) return ok();
-  TOSAIC_TRY(float_nodes_, quantise_program(main, options_.calibration, options_.target, sink_,
-                                            options_.calibration_progress));
+  TOSAIC_TRY(quantised_, quantise_program(main, options_.calibration, options_.target, sink_,
+                                          options_.calibration_progress));
   TOSAIC_CHECK_OK(verify(main));
+  report_.num_samples = quantised_.num_samples;
+  report_.sqnr_db = quantised_.sqnr_db;
   watch_.lap("calibrate");
   TOSAIC_CHECK_OK(passes_.run(finish_quantised_pipeline(integer_io), main, c));
   return ok();
@@ -159,7 +161,8 @@ Status Compilation::place_nodes() {
   placements_ = place(main, options_.target);
   for (Placement& p : placements_) {
     // What our quantisation left float, it left for this reason.
-    if (const auto it = float_nodes_.find(p.node); p.reason && it != float_nodes_.end()) {
+    const auto it = quantised_.float_nodes.find(p.node);
+    if (p.reason && it != quantised_.float_nodes.end()) {
       p.reason = it->second;
     }
     NodeReport n;

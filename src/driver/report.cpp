@@ -92,6 +92,11 @@ std::string to_text(const CompileReport& r, bool color) {
     text +=
         fmt::format("  planned memory outside the delegates: {}\n", bytes_text(r.planned_bytes));
   }
+  if (r.num_samples != 0) {
+    text += fmt::format("  quantised by {} sample{}", r.num_samples, r.num_samples == 1 ? "" : "s");
+    if (r.sqnr_db) text += fmt::format("; SQNR {:.1f} dB against float", *r.sqnr_db);
+    text += '\n';
+  }
   std::vector<std::string> times;
   for (const StageTime& t : r.times) {
     times.push_back(fmt::format("{} {:.1f} ms", t.name, t.seconds * 1e3));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "driver/report.h"
@@ -91,6 +92,10 @@ std::string to_json(const CompileReport& r) {
   j["nodes"] = array_of(r.nodes, node_json);
   j["kernels"] = r.kernels;
   j["planned_bytes"] = r.planned_bytes;
+  // JSON has no infinity: equal results have no figure.
+  const bool has_sqnr = r.sqnr_db && std::isfinite(*r.sqnr_db);
+  j["calibration"] = Json{{"samples", r.num_samples}, {"sqnr_db", nullptr}};
+  if (has_sqnr) j["calibration"]["sqnr_db"] = *r.sqnr_db;
   j["diagnostics"] = array_of(r.diagnostics, diagnostic_json);
   j["times"] = array_of(r.times, time_json);
   if (!r.pass_times.empty()) j["pass_times"] = array_of(r.pass_times, time_json);

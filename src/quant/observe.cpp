@@ -16,6 +16,7 @@ namespace tosaic {
 namespace {
 
 constexpr double kMovingAverageStep = 0.01;  // as PyTorch's MovingAverageMinMaxObserver
+constexpr int64_t kKeptOutputs = 4;          // samples whose outputs are kept
 constexpr int64_t kChunk = 64;               // samples between two merges of ranges
 
 struct ObserverName {
@@ -47,13 +48,13 @@ class Watcher {
     });
   }
 
-  Status run(const std::vector<tosa::HostTensor>& inputs, SampleRanges& ranges) {
+  Expected<std::vector<tosa::HostTensor>> run(const std::vector<tosa::HostTensor>& inputs,
+                                              SampleRanges& ranges) {
     ranges_ = &ranges;
     ranges.assign(watched_.size(), {});
     for (size_t i = 0; i < inputs.size(); ++i)
       see(*graph_.inputs()[i], inputs[i]);
-    TOSAIC_CHECK_OK(reference_.run(inputs));
-    return ok();
+    return reference_.run(inputs);
   }
   const std::vector<Histogram>& histograms() const { return histograms_; }
 
@@ -89,6 +90,7 @@ class Calibration {
   Calibration(const Graph& graph, const Watched& watched, const CalibrationData& data,
               Observer observer)
       : data_(data), observer_(observer), merged_(watched.size()) {
+    outputs_.resize(static_cast<size_t>(std::min(data.num_samples(), kKeptOutputs)));
     const auto cores = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
     const int64_t num_threads = std::min(cores, data.num_samples());
     for (int64_t i = 0; i < num_threads; ++i) {
@@ -107,6 +109,7 @@ class Calibration {
     }
     return ok();
   }
+  std::vector<std::vector<tosa::HostTensor>> take_outputs() { return std::move(outputs_); }
   const Range& range(size_t slot) const { return merged_[slot]; }
   Histogram& histogram(size_t slot) {
     return const_cast<Histogram&>(watchers_[0]->histograms()[slot]);
@@ -122,7 +125,12 @@ class Calibration {
       try {
         for (int64_t i = next++; i < count; i = next++) {
           const auto at = static_cast<size_t>(i);
-          states[at] = watchers_[thread]->run(data_.sample(first + i), ranges[at]);
+          auto outputs = watchers_[thread]->run(data_.sample(first + i), ranges[at]);
+          if (!outputs) {
+            states[at] = std::move(outputs).error();
+          } else if (first + i < kKeptOutputs) {
+            outputs_[at] = *std::move(outputs);
+          }
         }
       } catch (...) {  // rethrown on the caller's thread
         bugs[thread] = std::current_exception();
@@ -163,6 +171,7 @@ class Calibration {
   Observer observer_;
   std::vector<std::unique_ptr<Watcher>> watchers_;
   std::vector<Range> merged_;
+  std::vector<std::vector<tosa::HostTensor>> outputs_;
 };
 
 /// The float program in TOSA; a node that has no such form is named with what the user can do.
@@ -215,6 +224,7 @@ Expected<Observations> observe(const Graph& graph, const CalibrationData& data, 
   }
   Calibration calibration(*lowered, watched, data, observer);
   TOSAIC_CHECK_OK(calibration.run(progress));
+  seen.outputs = calibration.take_outputs();
   for (const auto& [original, value] : values) {
     const auto slot = watched.slot_of.find(value);
     if (original->is_constant() || slot == watched.slot_of.end()) continue;

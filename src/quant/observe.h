@@ -34,6 +34,8 @@ struct Observations {
   std::unordered_map<const Value*, std::shared_ptr<const Histogram>> histograms;
   /// Results of nodes that do not depend on inputs.
   std::unordered_map<const Value*, const Constant*> constants;
+  /// The program's outputs for the first samples.
+  std::vector<std::vector<tosa::HostTensor>> outputs;
 };
 
 /// Called between samples, from the caller's thread.

@@ -6,6 +6,7 @@
 
 #include "aten/row.h"
 #include "ir/verify.h"
+#include "quant/measure.h"
 #include "quant/qdq.h"
 #include "quant/quantised_form.h"
 
@@ -90,9 +91,9 @@ void fold_constants(Graph& graph, const Observations& seen) {
 
 }  // namespace
 
-Expected<FloatNodes> quantise_program(Graph& graph, const CalibrationOptions& options,
-                                      const Target& target, DiagnosticSink& diagnostics,
-                                      const Progress& progress) {
+Expected<QuantisationResult> quantise_program(Graph& graph, const CalibrationOptions& options,
+                                              const Target& target, DiagnosticSink& diagnostics,
+                                              const Progress& progress) {
   TOSAIC_CHECK_OK(check_is_float(graph));
   if (options.precision == Precision::kInt16x8 && !target.has(Feature::kInt16)) {
     return error(Code::kOption, "--precision int16x8: target {} has no 16-bit integers",
@@ -107,7 +108,11 @@ Expected<FloatNodes> quantise_program(Graph& graph, const CalibrationOptions& op
   split_constants(graph);
   const ChosenParameters chosen = choose_parameters(graph, seen, options.precision);
   warn_of_constant_values(chosen.constant_values, diagnostics);
-  return apply_parameters(graph, chosen, target);
+  QuantisationResult result;
+  result.num_samples = data.num_samples();
+  TOSAIC_TRY(result.float_nodes, apply_parameters(graph, chosen, target));
+  result.sqnr_db = measure_sqnr(graph, data, seen.outputs);
+  return result;
 }
 
 }  // namespace tosaic

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "ir/graph.h"
@@ -20,11 +21,18 @@ struct CalibrationOptions {
   Precision precision = Precision::kInt8;
 };
 
+struct QuantisationResult {
+  FloatNodes float_nodes;  ///< with the reason of their quantised form
+  int64_t num_samples = 0;
+  /// Of the outputs, against float, over the first few samples; nothing when it cannot be told.
+  std::optional<double> sqnr_db;
+};
+
 /// Quantises a float program for `target` (DESIGN §6, docs/quantisation.md): runs it on samples,
 /// chooses parameters, and gives them to the nodes that the target takes. Warnings W0003 and W0004
-/// go to `diagnostics`. Returns the nodes that stay float, with the reason of their quantised form.
-Expected<FloatNodes> quantise_program(Graph& graph, const CalibrationOptions& options,
-                                      const Target& target, DiagnosticSink& diagnostics,
-                                      const Progress& progress = {});
+/// go to `diagnostics`.
+Expected<QuantisationResult> quantise_program(Graph& graph, const CalibrationOptions& options,
+                                              const Target& target, DiagnosticSink& diagnostics,
+                                              const Progress& progress = {});
 
 }  // namespace tosaic

@@ -69,7 +69,7 @@ class PostTraining : public ::testing::Test {
   TestFolder folder_;
   std::unique_ptr<Module> module_;
   DiagnosticSink sink_;
-  std::optional<Expected<FloatNodes>> result_;
+  std::optional<Expected<QuantisationResult>> result_;
 };
 
 constexpr std::string_view kQuantize = "quantized_decomposed.quantize_per_tensor.default";
@@ -154,7 +154,7 @@ TEST_F(PostTraining, WhatMovesDataBetweenFloatNodesStaysFloat) {
            {-1, 2}, "ethos-u55-128");
   ASSERT_TRUE(result_->ok()) << render(result_->error());
   EXPECT_EQ(count(kQuantize) + count(kDequantize), 0);
-  const FloatNodes& left = **result_;
+  const FloatNodes& left = (*result_)->float_nodes;
   EXPECT_EQ(left.at(&node("aten.conv2d.default")).code, Code::kRejectTargetLimit);
   EXPECT_EQ(left.at(&node("aten.transpose.int")).code, Code::kRejectNothingToDo);
 }

@@ -63,8 +63,21 @@ def test_as_near_to_float_as_executorch(workspace, tmp_path, name, quantizer):
     inputs, exact = stacked_tests(program)
     theirs = sqnr_db(stacked_tests(workspace.program(source, quantizer))[1], exact)
     samples = calibration_arrays(source, program.input_names, SAMPLES)
-    ours = sqnr_db(Quantised(program.path, tmp_path, **samples).run(**inputs), exact)
+    made = Quantised(program.path, tmp_path, **samples)
+    ours = sqnr_db(made.run(**inputs), exact)
     assert ours >= theirs - MARGIN_DB, f"SQNR {ours:.1f} dB, ExecuTorch's {theirs:.1f} dB"
+
+
+@pytest.mark.parametrize("name", ("linear", "cat", "dscnn", "two_outputs"))
+def test_the_report_tells_the_sqnr_of_the_first_samples(workspace, tmp_path, name):
+    source = SOURCES[name]
+    program = workspace.program(source)
+    inputs, exact = stacked_tests(program)
+    made = Quantised(program.path, tmp_path, **inputs)
+    assert made.report["calibration"]["samples"] == SAMPLES
+    first = {key: values[:4] for key, values in inputs.items()}
+    expected = sqnr_db(made.run(**first), [values[:4] for values in exact])
+    assert made.report["calibration"]["sqnr_db"] == pytest.approx(expected, abs=0.05)
 
 
 @pytest.mark.INT

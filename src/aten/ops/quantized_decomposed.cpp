@@ -4,12 +4,43 @@
 // Where a program of PT2E goes from float to quantised values and back. quant/fold_qdq folds these
 // nodes into types; those that stay are borders, which ExecuTorch's quantised kernels compute.
 // requantise is Tosaic's own: a quantised value under other parameters.
+//
+// Targets with both profiles (the host's reference) compute the per-tensor ones in TOSA.
+
+namespace tosaic::aten {
+namespace {
+
+/// limit(x / scale + zero point), which CAST rounds to the nearest even.
+Lowered lower_quantize(const Call& n, Builder& b) {
+  if (auto r = check_activation(n, n.out(), "the output")) return *r;
+  Value* x = n.in(0);
+  const Quant& q = *n.out().quant;
+  const int rank = x->shape().rank();
+  Value* y = b.mul(x, b.scalar_float(DType::kF32, 1 / q.scale(), rank));
+  y = b.emit(tosa::add, {y, b.scalar_float(DType::kF32, q.zero_point(), rank)});
+  y = b.clamp_float(y, static_cast<double>(q.qmin), static_cast<double>(q.qmax));
+  return b.cast(y, n.out().dtype);
+}
+
+Lowered lower_dequantize(const Call& n, Builder& b) {
+  Value* x = n.in(0);
+  if (auto r = check_activation(n, x->type(), "the input")) return *r;
+  const Quant& q = *x->quant();
+  const int rank = x->shape().rank();
+  Value* y = b.cast(x, DType::kF32);
+  y = b.emit(tosa::sub, {y, b.scalar_float(DType::kF32, q.zero_point(), rank)});
+  return b.mul(y, b.scalar_float(DType::kF32, q.scale(), rank));
+}
+
+}  // namespace
+}  // namespace tosaic::aten
 
 TOSAIC_ATEN_OP(quantize_per_tensor) = {
     .schemas = schemas("quantized_decomposed::quantize_per_tensor(Tensor input, float scale, "
                        "int zero_point, int quant_min, int quant_max, ScalarType dtype) -> Tensor"),
     .doc = "Float to quantised with one scale and zero point: a border.",
     .traits = Trait::kQuantize,
+    .lower = lower_quantize,
     .cpu =
         "quantized_decomposed::quantize_per_tensor.out(Tensor input, float scale, "
         "int zero_point, int quant_min, int quant_max, ScalarType dtype, *, Tensor(a!) out) -> "
@@ -46,6 +77,7 @@ TOSAIC_ATEN_OP(dequantize_per_tensor) = {
                        "ScalarType? out_dtype=None) -> Tensor"),
     .doc = "Quantised to float with one scale and zero point: a border.",
     .traits = Trait::kDequantize,
+    .lower = lower_dequantize,
     .cpu =
         "quantized_decomposed::dequantize_per_tensor.out(Tensor input, float scale, "
         "int zero_point, int quant_min, int quant_max, ScalarType dtype, *, "

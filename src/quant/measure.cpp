@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "quant/measure.h"
+
+#include <cmath>
+#include <limits>
+
+#include "partition/partition.h"
+#include "tosa/spec.h"
+
+namespace tosaic {
+namespace {
+
+/// Squares of a signal and of its error, over all elements.
+struct Power {
+  double signal = 0;
+  double noise = 0;
+
+  void add(const tosa::HostTensor& got, const tosa::HostTensor& wanted) {
+    const auto count = wanted.bytes.size() / sizeof(float);
+    for (size_t i = 0; i < count; ++i) {
+      const double x = wanted.data<float>()[i];
+      const double error = got.data<float>()[i] - x;
+      if (!std::isfinite(x) || !std::isfinite(error)) continue;
+      signal += x * x;
+      noise += error * error;
+    }
+  }
+};
+
+/// Of all float outputs of a lowered graph; nothing when it cannot be computed.
+std::optional<Power> run(const Graph& lowered, const CalibrationData& data,
+                         const std::vector<std::vector<tosa::HostTensor>>& exact) {
+  tosa::Reference reference(lowered);
+  Power power;
+  for (size_t s = 0; s < exact.size(); ++s) {
+    const auto outputs = reference.run(data.sample(static_cast<int64_t>(s)));
+    if (!outputs) return std::nullopt;
+    for (size_t i = 0; i < outputs->size(); ++i) {
+      if (exact[s][i].dtype == DType::kF32 && (*outputs)[i].dtype == DType::kF32) {
+        power.add((*outputs)[i], exact[s][i]);
+      }
+    }
+  }
+  return power;
+}
+
+}  // namespace
+
+std::optional<double> measure_sqnr(const Graph& graph, const CalibrationData& data,
+                                   const std::vector<std::vector<tosa::HostTensor>>& exact) {
+  // The reference computes integers and floats alike.
+  Target target;
+  target.name = "host";
+  target.display_name = "the host";
+  target.features = Feature::kInt | Feature::kInt16 | Feature::kFp;
+  LoweredValues values;
+  const auto lowered = lower_beside(graph, target, values);
+  if (!lowered) return std::nullopt;
+  const std::optional<Power> power = run(**lowered, data, exact);
+  graph.module().erase_graph((*lowered)->name());
+  if (!power || power->signal == 0) return std::nullopt;
+  if (power->noise == 0) return std::numeric_limits<double>::infinity();
+  return 10 * std::log10(power->signal / power->noise);
+}
+
+}  // namespace tosaic
