@@ -62,7 +62,7 @@ struct CompileReport {
   std::vector<StageTime> times;
   std::vector<StageTime> pass_times;  ///< filled with --time-passes
   std::vector<std::string> kernels;   ///< ExecuTorch kernels that the program calls, sorted
-  int64_t num_samples = 0;  ///< that our own quantisation used; 0: none
+  int64_t num_samples = 0;            ///< that our own quantisation used; 0: none
   /// Of the quantised program against float over the first of these; nothing when not measured.
   std::optional<double> sqnr_db;
   uint64_t output_bytes = 0;
