@@ -3,6 +3,7 @@
 quantiser with the same calibration samples."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -237,6 +238,19 @@ def test_a_folder_is_read_in_the_order_of_names(classifier, tmp_path):
     flags = ("--target=tosa-int", "--calibrate", "five.npz", "-o", "z.tosa")
     assert start("compile", classifier, *flags, folder=whole).returncode == 0
     assert (whole / "y.tosa").read_bytes() == (whole / "z.tosa").read_bytes()
+
+
+@pytest.mark.parametrize("observer", ("minmax", "moving-average", "mse"))
+def test_the_number_of_cores_changes_nothing(classifier, tmp_path, observer):
+    made = Quantised(classifier, tmp_path / "made", "--observer", observer, x=images(9))
+    core = min(os.sched_getaffinity(0))
+    flags = ("--target=tosa-int", "--calibrate=samples.npz", f"--observer={observer}")
+    result = start(
+        "compile", classifier, *flags, "-o", "one.tosa", folder=made.folder,
+        preexec_fn=lambda: os.sched_setaffinity(0, {core}),
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert (made.folder / "one.tosa").read_bytes() == made.path.read_bytes()
 
 
 def with_nan(samples):
