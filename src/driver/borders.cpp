@@ -9,37 +9,11 @@
 namespace tosaic {
 namespace {
 
-/// The spelling that users know: "int8", "float32".
-std::string user_dtype(DType dtype) {
-  switch (dtype) {
-    case DType::kI8:
-      return "int8";
-    case DType::kU8:
-      return "uint8";
-    case DType::kI16:
-      return "int16";
-    case DType::kI32:
-      return "int32";
-    case DType::kI64:
-      return "int64";
-    case DType::kF16:
-      return "float16";
-    case DType::kBF16:
-      return "bfloat16";
-    case DType::kF32:
-      return "float32";
-    case DType::kF64:
-      return "float64";
-    default:
-      return std::string(dtype_name(dtype));
-  }
-}
-
 IoReport io_of(const Value& v, std::string_view stem, size_t index) {
   IoReport io;
   io.name = v.name().empty() ? fmt::format("{}{}", stem, index) : std::string(v.name());
   io.shape.assign(v.shape().begin(), v.shape().end());
-  io.dtype = user_dtype(v.dtype());
+  io.dtype = torch_name(v.dtype());
   if (v.quant() != nullptr && v.quant()->per_tensor()) {
     io.scale = v.quant()->scale();
     io.zero_point = v.quant()->zero_point();

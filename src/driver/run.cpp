@@ -13,36 +13,6 @@
 namespace tosaic {
 namespace {
 
-/// numpy's type for a dtype in memory; i4 and i48 are held in wider integers, bf16 has none.
-std::optional<std::string_view> numpy_type(DType dtype) {
-  switch (dtype) {
-    case DType::kBool:
-      return "b1";
-    case DType::kI4:
-    case DType::kI8:
-      return "i1";
-    case DType::kU8:
-      return "u1";
-    case DType::kI16:
-      return "i2";
-    case DType::kU16:
-      return "u2";
-    case DType::kI32:
-      return "i4";
-    case DType::kI48:
-    case DType::kI64:
-      return "i8";
-    case DType::kF16:
-      return "f2";
-    case DType::kF32:
-      return "f4";
-    case DType::kF64:
-      return "f8";
-    default:
-      return std::nullopt;
-  }
-}
-
 /// The array of an input: by its name; else by position when no array has a name of the program.
 const NpyArray* find_array(const std::vector<NpyArray>& arrays, const Graph& graph, size_t index) {
   const auto named = [&](const Value* v) {

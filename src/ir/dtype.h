@@ -37,6 +37,13 @@ inline constexpr int kNumDTypes = 19;
 std::string_view dtype_name(DType dtype);
 std::optional<DType> parse_dtype(std::string_view name);
 
+/// The spelling that users of PyTorch know: "int8", "float32".
+std::string_view torch_name(DType dtype);
+
+/// NumPy's type string, without byte order, of the elements in memory (see element_bytes): "i1",
+/// "f4". Nothing for types that NumPy lacks.
+std::optional<std::string_view> numpy_type(DType dtype);
+
 /// Bytes of one element in memory. Sub-byte types take a byte each and i48 takes eight
 /// (sign-extended); files pack them.
 size_t element_bytes(DType dtype);

@@ -144,5 +144,13 @@ TEST(OpDef, EveryVariantIsFoundByItsName) {
   }
 }
 
+TEST(DType, HaveTheNamesOfPyTorchAndNumPy) {
+  EXPECT_EQ(torch_name(DType::kI8), "int8");
+  EXPECT_EQ(torch_name(DType::kBF16), "bfloat16");
+  EXPECT_EQ(numpy_type(DType::kF16), "f2");
+  EXPECT_EQ(numpy_type(DType::kI48), "i8");  // held in eight bytes
+  EXPECT_FALSE(numpy_type(DType::kBF16).has_value());
+}
+
 }  // namespace
 }  // namespace tosaic

@@ -17,32 +17,6 @@ constexpr std::string_view kHowTo =
     "write the samples with numpy.savez(file, name=array), an array per input whose first axis "
     "counts the samples";
 
-/// numpy's type of an input; a program's inputs have no others.
-std::optional<std::string_view> numpy_type(DType dtype) {
-  switch (dtype) {
-    case DType::kBool:
-      return "b1";
-    case DType::kI8:
-      return "i1";
-    case DType::kU8:
-      return "u1";
-    case DType::kI16:
-      return "i2";
-    case DType::kI32:
-      return "i4";
-    case DType::kI64:
-      return "i8";
-    case DType::kF16:
-      return "f2";
-    case DType::kF32:
-      return "f4";
-    case DType::kF64:
-      return "f8";
-    default:
-      return std::nullopt;
-  }
-}
-
 Diagnostic bad_samples(const std::string& path, std::string message) {
   return error(Code::kInput, "calibration: {}", message)
       .at({.file = path})

@@ -7,16 +7,10 @@ from ..tester.nets import net_suite
 from ..tester.stages import net
 
 net_suite("dscnn", quantizers=("arm",))
-net_suite("dscnn", quantizers=("xnnpack",), min_sqnr=35)
-
-
-def test_dscnn_every_code_equals_INT_xnnpack(workspace):
-    """XNNPACK's quantiser leaves biases in float. Rounding them to the int32 accumulator's steps is
-    all that separates TOSA from its graph (35.6 dB): PyTorch with rounded biases gives our codes."""
-    source = net("dscnn")
-    program = workspace.program(source, "xnnpack", integer_biases=True)
-    agreement = check_integer(program, workspace.scratch(source.key, "codes_xnnpack"), steps=0)
-    assert agreement.steps.total == 16 * 12
+# XNNPACK's quantiser leaves biases in float, and an int32 accumulator holds multiples of its step.
+# Against its graph as it is, that rounding alone costs all but 35.6 dB (docs/STATUS.md); with biases
+# rounded so, PyTorch must give every code that we give.
+net_suite("dscnn", quantizers=("xnnpack",), kinds=("BI", "pte"), steps=0, integer_biases=True)
 
 
 def test_dscnn_every_code_equals_INT(workspace):

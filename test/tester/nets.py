@@ -18,23 +18,26 @@ def net_suite(
     families=FAMILIES,
     quantizers=QUANTIZERS,
     kinds=("MI", "BI", "pte"),
+    integer_biases=False,
 ):
     """Defines test_NAME_tosa_MI, test_NAME_tosa_BI[_xnnpack] and test_NAME_u55_BI[_xnnpack] … in
     the calling module.
 
     A quantised network must reach `min_sqnr` dB against its fake-quantised graph over all samples
     and, with `steps`, be within as many quantisation steps of it. On the NPU it is one delegate.
+    `integer_biases`: see Workspace.program.
     """
     namespace = sys._getframe(1).f_globals
     if "MI" in kinds:
         namespace[f"test_{name}_tosa_MI"] = mark(float_test(name), "FP")
     for quantizer in quantizers:
         if "BI" in kinds:
-            test = integer_test(name, quantizer, min_sqnr, steps)
+            test = integer_test(name, quantizer, min_sqnr, steps, integer_biases)
             namespace[f"test_{name}_tosa_BI{suffix(quantizer)}"] = mark(test, "INT")
         if "pte" in kinds:
             for family in families:
-                test = ethosu_test(name, quantizer, TARGETS[family], min_sqnr, steps)
+                goal = (min_sqnr, steps, integer_biases)
+                test = ethosu_test(name, quantizer, TARGETS[family], *goal)
                 namespace[f"test_{name}_{family}_BI{suffix(quantizer)}"] = mark(
                     test, "INT", family.upper()
                 )
@@ -50,25 +53,27 @@ def float_test(name):
     return test
 
 
-def integer_test(name, quantizer, min_sqnr, steps):
+def integer_test(name, quantizer, min_sqnr, steps, integer_biases):
     def test(workspace):
         from .checks import check_integer
 
         source = net(name)
         scratch = workspace.scratch(source.key, f"int_{quantizer}")
-        agreement = check_integer(workspace.program(source, quantizer), scratch, steps)
+        program = workspace.program(source, quantizer, integer_biases=integer_biases)
+        agreement = check_integer(program, scratch, steps)
         assert agreement.sqnr >= min_sqnr, f"SQNR {agreement.sqnr:.1f} dB, {agreement.steps}"
 
     return test
 
 
-def ethosu_test(name, quantizer, target, min_sqnr, steps):
+def ethosu_test(name, quantizer, target, min_sqnr, steps, integer_biases):
     def test(workspace):
         from .checks import check_ethosu
 
         source = net(name)
         scratch = workspace.scratch(source.key, f"{target}_{quantizer}")
-        agreement = check_ethosu(workspace.program(source, quantizer), scratch, target, steps=steps)
+        program = workspace.program(source, quantizer, integer_biases=integer_biases)
+        agreement = check_ethosu(program, scratch, target, steps=steps)
         assert agreement.sqnr >= min_sqnr, f"SQNR {agreement.sqnr:.1f} dB, {agreement.steps}"
 
     return test
