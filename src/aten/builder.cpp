@@ -80,6 +80,12 @@ std::optional<Reject> check_profile(const Call& call, const Builder& b) {
 
 }  // namespace
 
+TensorType held_as(const TensorType& type) {
+  if (type.dtype == DType::kU8) return {DType::kI8, type.shape, nullptr};
+  if (type.dtype == DType::kU16) return {DType::kI16, type.shape, nullptr};
+  return type;
+}
+
 Lowered lower(const Call& call, Builder& b) {
   const Row& row = call.row();
   if (row.lower == nullptr && row.table == nullptr) {
@@ -95,7 +101,7 @@ Lowered lower(const Call& call, Builder& b) {
     Value& v = *lowered.values()[i];
     if (v.def() == nullptr || v.quant() != nullptr) continue;
     TensorType type = v.type();
-    type.quant = call.out(i).quant;
+    type.quant = held_as(call.out(i)).quant;
     v.set_type(type);
   }
   return lowered;

@@ -39,6 +39,10 @@ class Builder : public tosa::Builder {
   Mode mode_;
 };
 
+/// The type of the TOSA value that holds a value of an ATen graph. TOSA tensors have no unsigned
+/// types: u8 and u16 are held as signed integers with the same bits, and without parameters.
+TensorType held_as(const TensorType& type);
+
 /// Lowers one call: the row's table or its lower(), by the kinds of operands. Float calls need the
 /// target's float profile, quantised ones its integer profile. What the builder could not make is
 /// the reason of the reject.

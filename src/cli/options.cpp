@@ -93,6 +93,11 @@ void add_compile(CLI::App& app, Flags& f) {
   c.add_option("--model-name", o.model, "which program of an archive with several");
   c.add_option("--tosa-version", f.tosa_version, "version of the .tosa files (default 1.0)");
   add_calibration(c, f);
+  c.add_option("--io-dtype", f.io_dtype,
+               "the program's own inputs and outputs: float32 (default of a .pte), int8, uint8 or "
+               "int16; integers also give a C header, MODEL_io.h");
+  c.add_option("--io-layout", f.io_layout,
+               "of those of rank 4: contiguous (default) or channels_last, which moves no data");
   c.add_flag("--strict", o.strict, "anything left on the CPU is an error");
   c.add_option("--dump,--intermediates", o.dump_dir,
                "folder for the TOSA and payload of each partition, and the IR after each pass");
@@ -157,6 +162,18 @@ Status resolve_calibration(Flags& f) {
   return ok();
 }
 
+Status resolve_io(Flags& f) {
+  if (!f.io_dtype.empty()) {
+    TOSAIC_TRY(f.compile.io.dtype, parse_io_dtype(f.io_dtype));
+  }
+  if (f.io_layout != "contiguous" && f.io_layout != "channels_last") {
+    return error(Code::kOption, "--io-layout {}: contiguous or channels_last are taken",
+                 f.io_layout);
+  }
+  f.compile.io.channels_last = f.io_layout == "channels_last";
+  return ok();
+}
+
 Status resolve(Flags& f) {
   TOSAIC_TRY(const Target target, find_target(f.target.empty() ? "tosa-int" : f.target));
   f.compile.target = target;
@@ -179,6 +196,7 @@ Status resolve(Flags& f) {
     f.opt.pass_options.disabled.insert(name);
   }
   TOSAIC_CHECK_OK(resolve_calibration(f));
+  TOSAIC_CHECK_OK(resolve_io(f));
   f.compile.passes.dump_dir = f.compile.dump_dir;
   f.opt.passes = split(f.passes, ',');
   return ok();

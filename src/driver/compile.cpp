@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "aten/pt2/reader.h"
 #include "aten/row.h"
@@ -85,7 +85,9 @@ class Compilation {
   bool for_npu() const { return options_.target.is_ethos_u(); }
   Status read();
   Status prepare();
-  Status quantise(PassContext& c, bool integer_io);
+  Status quantise(PassContext& c);
+  Status convert_io(PassContext& c);
+  void report_io();
   Status place_nodes();
   bool is_float_program() const;
   Status refuse_what_is_left();
@@ -95,6 +97,7 @@ class Compilation {
   Status optimise(Graph*& graph);
   Expected<std::vector<std::byte>> compile_partition(Graph*& graph, DelegateReport& delegate);
   Status dump(std::string_view name, std::span<const std::byte> content);
+  std::string header_path() const;
   Status write(std::span<const std::byte> content);
   Status explain_tosa();
   PassContext context() {
@@ -113,6 +116,7 @@ class Compilation {
   std::unique_ptr<Module> module_;
   QuantisationResult quantised_;  ///< of our own quantisation
   std::vector<Placement> placements_;
+  std::unordered_set<const Value*> nhwc_;  ///< values at the borders with --io-layout
 };
 
 Status Compilation::read() {
@@ -127,17 +131,38 @@ Status Compilation::read() {
 
 Status Compilation::prepare() {
   PassContext c = context();
-  const bool integer = options_.target.kind == TargetKind::kTosaInt;
-  if (!options_.calibration.path.empty()) return quantise(c, integer);
-  TOSAIC_CHECK_OK(
-      passes_.run(integer ? prepare_integer_pipeline() : prepare_pipeline(), *module_->main(), c));
-  watch_.lap("prepare");
+  if (!options_.calibration.path.empty()) {
+    TOSAIC_CHECK_OK(quantise(c));
+  } else {
+    TOSAIC_CHECK_OK(passes_.run(prepare_pipeline(), *module_->main(), c));
+    watch_.lap("prepare");
+  }
+  if (passes_.stopped()) return ok();
+  return convert_io(c);
+}
+
+/// --io-dtype: what the program's own inputs and outputs are.
+Status Compilation::convert_io(PassContext& c) {
+  const DType wanted = options_.io.dtype;
+  const bool is_float_target = options_.target.kind == TargetKind::kTosaFp;
+  const bool is_int_target = options_.target.kind == TargetKind::kTosaInt;
+  if (wanted == DType::kF32 ? is_int_target : wanted != DType::kUnknown && is_float_target) {
+    return error(Code::kOption, "--io-dtype {}: target {} computes in {}", torch_name(wanted),
+                 options_.target.name, is_int_target ? "integers" : "floating point");
+  }
+  if (wanted == DType::kF32 || (wanted == DType::kUnknown && !is_int_target)) return ok();
+  Graph& main = *module_->main();
+  TOSAIC_CHECK_OK(passes_.run(integer_io_pipeline(), main, c));
+  if (passes_.stopped()) return ok();
+  TOSAIC_CHECK_OK(check_io_dtype(main, wanted, sink_));
+  if (wanted == DType::kU8) TOSAIC_CHECK_OK(passes_.run(unsigned_io_pipeline(), main, c));
+  watch_.lap("io");
   return ok();
 }
 
 /// Our own quantisation, of a float program.
-Status Compilation::quantise(PassContext& c, bool integer_io) {
-  if (!integer_io && !for_npu()) {
+Status Compilation::quantise(PassContext& c) {
+  if (options_.target.kind != TargetKind::kTosaInt && !for_npu()) {
     return error(Code::kOption, "--calibrate: target {} computes in floating point",
                  options_.target.name)
         .with_hint("leave it out, or choose tosa-int or an Ethos-U");
@@ -151,8 +176,8 @@ Status Compilation::quantise(PassContext& c, bool integer_io) {
   TOSAIC_CHECK_OK(verify(main));
   report_.num_samples = quantised_.num_samples;
   report_.sqnr_db = quantised_.sqnr_db;
+  main.erase_dead_nodes();
   watch_.lap("calibrate");
-  TOSAIC_CHECK_OK(passes_.run(finish_quantised_pipeline(integer_io), main, c));
   return ok();
 }
 
@@ -255,20 +280,66 @@ Status Compilation::dump(std::string_view name, std::span<const std::byte> conte
   return write_file(fmt::format("{}/{}", options_.dump_dir, name), content);
 }
 
+/// model_io.h beside model.pte, when whoever runs the program has to convert.
+std::string Compilation::header_path() const {
+  if (options_.io.dtype == DType::kUnknown || options_.io.dtype == DType::kF32) return {};
+  if (ends_with(options_.output, ".tir")) return {};
+  return options_.output.substr(0, options_.output.rfind('.')) + "_io.h";
+}
+
 Status Compilation::write(std::span<const std::byte> content) {
   report_.output_bytes = content.size();
-  TOSAIC_CHECK_OK(write_file(options_.output, content));
+  const std::string header = header_path();
+  if (!header.empty()) {
+    TOSAIC_CHECK_OK(write_file(header, std::string_view(io_header(options_.output, report_))));
+    report_.header = header;
+  }
+  if (Status s = write_file(options_.output, content); !s) {
+    if (!header.empty()) std::remove(header.c_str());
+    return s;
+  }
   watch_.lap("write");
   return ok();
+}
+
+/// --io-layout, and what the report says of inputs and outputs: in PyTorch's shapes for a .pte,
+/// whose tensors know the order of their axes; in those of the file for a .tosa.
+void Compilation::report_io() {
+  Graph& main = *module_->main();
+  if (options_.io.channels_last) {
+    for (const Value* v : make_channels_last(main))
+      nhwc_.insert(v);
+  }
+  report_.inputs = io_of_inputs(main);
+  report_.outputs = io_of_outputs(main);
+  const auto set_layout = [&](const Value* v, IoReport& io) {
+    if (io.shape.size() != 4 || !options_.io.channels_last) return;
+    if (!nhwc_.contains(v)) {
+      Diagnostic d = error(Code::kWarnIoLayout, "\"{}\" stays contiguous", io.name);
+      d.severity = Severity::kWarning;
+      d.hint = "a kernel of the CPU reads or writes it in this layout";
+      sink_.add(std::move(d));
+      return;
+    }
+    io.layout = "channels_last";
+    if (main.dialect() == Dialect::kMixed) std::rotate(&io.shape[1], &io.shape[3], &io.shape[4]);
+  };
+  for (size_t i = 0; i < report_.inputs.size(); ++i)
+    set_layout(main.inputs()[i], report_.inputs[i]);
+  for (size_t i = 0; i < report_.outputs.size(); ++i)
+    set_layout(main.output(static_cast<int>(i)), report_.outputs[i]);
 }
 
 Status Compilation::compile_to_tosa() {
   TOSAIC_CHECK_OK(refuse_what_is_left());
   Graph* main = module_->main();
+  report_io();
   TOSAIC_CHECK_OK(optimise(main));
   watch_.lap("lower");
-  report_.inputs = io_of_inputs(*main);
-  report_.outputs = io_of_outputs(*main);
+  for (size_t i = 0; i < report_.inputs.size(); ++i)
+    report_.inputs[i].name = main->inputs()[i]->name();
+  for (size_t i = 0; i < report_.outputs.size(); ++i)
+    report_.outputs[i].name = main->output(static_cast<int>(i))->name();
   TOSAIC_TRY(const std::vector<std::byte> tosa,
              tosa::write_flatbuffer(*main, options_.tosa_version));
   report_.delegates.resize(1);
@@ -305,9 +376,8 @@ Expected<std::vector<std::byte>> Compilation::compile_partition(Graph*& graph,
 Status Compilation::compile_to_pte() {
   if (options_.strict) TOSAIC_CHECK_OK(refuse_what_is_left());
   Graph& main = *module_->main();
-  report_.inputs = io_of_inputs(main);
-  report_.outputs = io_of_outputs(main);
   TOSAIC_CHECK_OK(outline(main, placements_));
+  report_io();
   TOSAIC_CHECK_OK(prepare_cpu(main));
   TOSAIC_CHECK_OK(verify(main));
   std::vector<Delegate> delegates;
@@ -317,7 +387,7 @@ Status Compilation::compile_to_pte() {
     delegates.push_back({d.name, std::move(payload)});
   }
   if (ends_with(options_.output, ".tir")) return write(as_bytes(print(*module_)));
-  TOSAIC_TRY(EmittedPte pte, emit_pte(main, delegates, options_.target));
+  TOSAIC_TRY(EmittedPte pte, emit_pte(main, delegates, options_.target, nhwc_));
   report_.planned_bytes = pte.planned_bytes;
   report_.kernels = pte.kernels;
   warn_of_cpu();

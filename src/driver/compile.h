@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/io.h"
 #include "driver/report.h"
 #include "ethosu/vela.h"
 #include "ir/graph.h"
@@ -25,8 +26,9 @@ struct CompileOptions {
   PassOptions passes;
   CalibrationOptions calibration;
   Progress calibration_progress;  ///< may be empty
-  bool strict = false;            ///< a node left on the CPU is an error
-  std::string dump_dir;           ///< TOSA and payload per partition, IR per pass; empty: none
+  IoOptions io;
+  bool strict = false;   ///< a node left on the CPU is an error
+  std::string dump_dir;  ///< TOSA and payload per partition, IR per pass; empty: none
 };
 
 /// `tosaic compile`: reads, quantises (folds), partitions, lowers, calls Vela, writes the output

@@ -11,16 +11,13 @@ namespace {
 constexpr const Pass* kPrepare[] = {&kRemoveNoOps, &kFoldBatchNorm, &kFoldQdq, &kRemoveDeadNodes};
 static_assert(pipeline_is_ordered(kPrepare, Property::kNone));
 
-constexpr const Pass* kPrepareInteger[] = {&kRemoveNoOps, &kFoldBatchNorm, &kFoldQdq, &kQuantiseIo,
-                                           &kRemoveDeadNodes};
-static_assert(pipeline_is_ordered(kPrepareInteger, Property::kNone));
-
 constexpr const Pass* kPrepareFloat[] = {&kRemoveNoOps, &kFoldBatchNorm, &kRemoveDeadNodes};
 static_assert(pipeline_is_ordered(kPrepareFloat, Property::kNone));
 
-constexpr const Pass* kFinishQuantised[] = {&kRemoveDeadNodes};
-constexpr const Pass* kFinishInteger[] = {&kQuantiseIo, &kRemoveDeadNodes};
-static_assert(pipeline_is_ordered(kFinishInteger, Property::kQdqFolded));
+constexpr const Pass* kIntegerIo[] = {&kQuantiseIo, &kRemoveDeadNodes};
+static_assert(pipeline_is_ordered(kIntegerIo, Property::kQdqFolded));
+constexpr const Pass* kUnsignedIo[] = {&kUnsignIo};
+static_assert(pipeline_is_ordered(kUnsignedIo, Property::kQdqFolded));
 
 constexpr const Pass* kTosa[] = {&kCanonicalise, &kChooseLayout,    &kCanonicalise,
                                  &kFoldRescale,  &kRemoveDeadNodes, &kShareConstants};
@@ -31,15 +28,14 @@ static_assert(pipeline_is_ordered(kTosa, Property::kTosa));
 std::span<const Pass* const> prepare_pipeline() {
   return kPrepare;
 }
-std::span<const Pass* const> prepare_integer_pipeline() {
-  return kPrepareInteger;
-}
 std::span<const Pass* const> prepare_float_pipeline() {
   return kPrepareFloat;
 }
-std::span<const Pass* const> finish_quantised_pipeline(bool integer_io) {
-  if (integer_io) return kFinishInteger;
-  return kFinishQuantised;
+std::span<const Pass* const> integer_io_pipeline() {
+  return kIntegerIo;
+}
+std::span<const Pass* const> unsigned_io_pipeline() {
+  return kUnsignedIo;
 }
 std::span<const Pass* const> tosa_pipeline() {
   return kTosa;

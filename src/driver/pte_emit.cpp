@@ -50,8 +50,9 @@ std::optional<PteDtype> pte_dtype(DType dtype) {
 /// Builds the plan of method "forward" from a mixed graph.
 class Emitter {
  public:
-  Emitter(const Graph& graph, const std::vector<Delegate>& delegates, const Target& target)
-      : graph_(graph), delegates_(delegates), target_(target) {}
+  Emitter(const Graph& graph, const std::vector<Delegate>& delegates, const Target& target,
+          const std::unordered_set<const Value*>& nhwc)
+      : graph_(graph), delegates_(delegates), target_(target), nhwc_(nhwc) {}
 
   Status run() {
     for (const Delegate& d : delegates_)
@@ -117,6 +118,10 @@ class Emitter {
     t.dtype = *dtype;
     for (int64_t size : v.shape())
       t.sizes.push_back(static_cast<int32_t>(size));
+    if (nhwc_.contains(&v)) {
+      std::rotate(t.sizes.begin() + 1, t.sizes.begin() + 3, t.sizes.end());
+      t.dim_order = {0, 2, 3, 1};
+    }
     if (v.is_constant()) {
       const Constant& plain = graph_.module().materialised(*v.constant());
       t.storage = PteStorage::kConstant;
@@ -262,6 +267,7 @@ class Emitter {
   const Graph& graph_;
   const std::vector<Delegate>& delegates_;
   const Target& target_;
+  const std::unordered_set<const Value*>& nhwc_;
   PtePlan plan_;
   PteProgram program_;
   std::unordered_map<const Value*, int32_t> index_;
@@ -272,8 +278,8 @@ class Emitter {
 }  // namespace
 
 Expected<EmittedPte> emit_pte(const Graph& graph, const std::vector<Delegate>& delegates,
-                              const Target& target) {
-  Emitter emitter(graph, delegates, target);
+                              const Target& target, const std::unordered_set<const Value*>& nhwc) {
+  Emitter emitter(graph, delegates, target, nhwc);
   TOSAIC_CHECK_OK(emitter.run());
   EmittedPte emitted;
   emitted.kernels = emitter.kernel_names();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/graph.h"
@@ -25,8 +26,8 @@ struct EmittedPte {
 
 /// Makes the .pte of a mixed graph: a delegate call per `call`, an ExecuTorch kernel call per other
 /// node (Row::cpu), planned memory. The graph has been through prepare_cpu. The bytes depend only
-/// on the arguments.
+/// on the arguments. Values in `nhwc` are declared as NCHW tensors whose memory is channels_last.
 Expected<EmittedPte> emit_pte(const Graph& graph, const std::vector<Delegate>& delegates,
-                              const Target& target);
+                              const Target& target, const std::unordered_set<const Value*>& nhwc);
 
 }  // namespace tosaic

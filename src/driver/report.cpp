@@ -21,6 +21,7 @@ std::string bytes_text(uint64_t n) {
 void append_io(std::string& text, std::string_view side, const std::vector<IoReport>& list) {
   for (const IoReport& io : list) {
     text += fmt::format("  {} {}: {}{}", side, io.name, io.dtype, shape_text(io.shape));
+    if (io.layout != "contiguous") text += ", " + io.layout;
     if (io.scale) text += fmt::format(", scale {}, zero point {}", *io.scale, *io.zero_point);
     text += '\n';
   }
@@ -72,6 +73,7 @@ size_t count(const CompileReport& r, std::string_view device) {
 
 std::string to_text(const CompileReport& r, bool color) {
   std::string text = fmt::format("{} for {}: {}\n", r.output, r.target, bytes_text(r.output_bytes));
+  if (!r.header.empty()) text += fmt::format("  {} describes inputs and outputs to C\n", r.header);
   append_io(text, "input", r.inputs);
   append_io(text, "output", r.outputs);
   const auto num_borders = static_cast<size_t>(std::ranges::count_if(

@@ -54,6 +54,7 @@ struct StageTime {
 struct CompileReport {
   std::string target;
   std::string output;
+  std::string header;  ///< the C header of --io-dtype; empty: none
   std::vector<IoReport> inputs;
   std::vector<IoReport> outputs;
   std::vector<NodeReport> nodes;

@@ -87,6 +87,7 @@ std::string to_json(const CompileReport& r) {
     return Json{{"name", t.name}, {"seconds", t.seconds}};
   };
   Json j{{"target", r.target}, {"output", r.output}, {"output_bytes", r.output_bytes}};
+  j["header"] = r.header.empty() ? Json(nullptr) : Json(r.header);
   j["io"] = Json{{"inputs", io_json(r.inputs)}, {"outputs", io_json(r.outputs)}};
   j["delegates"] = array_of(r.delegates, delegate_json);
   j["nodes"] = array_of(r.nodes, node_json);

@@ -14,7 +14,7 @@ class Lowering {
   Lowering(Graph& to, const Target& target, LoweredValues& map)
       : to_(to), builder_(to, target), map_(map) {}
 
-  void add_input(const Value& v) { map_[&v] = &to_.add_input(v.type(), v.name()); }
+  void add_input(const Value& v) { map_[&v] = &to_.add_input(aten::held_as(v.type()), v.name()); }
 
   Status lower(const Node& node) {
     if (node.is(aten::unknown)) {
@@ -37,12 +37,13 @@ class Lowering {
     }
     for (int i = 0; i < node.num_results(); ++i) {
       Value* v = lowered.values()[static_cast<size_t>(i)];
-      if (v->shape() != node.result(i).shape() || v->dtype() != node.result(i).dtype()) {
+      const TensorType wanted = aten::held_as(node.result(i).type());
+      if (v->shape() != wanted.shape || v->dtype() != wanted.dtype) {
         check_failed("lowered type",
                      fmt::format("{}: lowered to {}, the program says {}", node.full_name(),
                                  to_string(v->type()), to_string(node.result(i).type())));
       }
-      map_[&node.result(i)] = with_quant(v, node.result(i));
+      map_[&node.result(i)] = with_quant(v, node.result(i).name(), wanted.quant);
     }
     return ok();
   }
@@ -58,15 +59,15 @@ class Lowering {
  private:
   /// Lowerings of later nodes read parameters from their operands. A value that already stands for
   /// other parameters (a view of an input) is given another name in the graph.
-  Value* with_quant(Value* v, const Value& original) {
-    if (v->quant() == original.quant()) return v;
+  Value* with_quant(Value* v, std::string_view name, const Quant* quant) {
+    if (v->quant() == quant) return v;
     if (v->quant() != nullptr || v->def() == nullptr) {
       v = builder_.emit(tosa::identity, {v});
     }
     TensorType type = v->type();
-    type.quant = original.quant();
+    type.quant = quant;
     v->set_type(type);
-    if (v->name().empty()) v->set_name(original.name());
+    if (v->name().empty()) v->set_name(name);
     return v;
   }
 

@@ -44,6 +44,11 @@ std::optional<Reject> expand(Node& node);
 /// E0308 for a node that no kernel computes.
 Status prepare_cpu(Graph& graph);
 
+/// Makes rank-4 inputs and outputs of the program NHWC, where only partitions read and write them
+/// (`--io-layout channels_last`): of a mixed graph after outline, or of an ATen graph that is one
+/// partition. Returns the values of `main` that hold NHWC from now on.
+std::vector<const Value*> make_channels_last(Graph& main);
+
 /// Lowers an ATen graph whose nodes the target takes (a partition, or a whole float program) into a
 /// TOSA graph that replaces it under the same name.
 Expected<Graph*> lower_to_tosa(Graph& graph, const Target& target);

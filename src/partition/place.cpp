@@ -128,7 +128,7 @@ std::optional<Reject> try_lower(const Node& node, const Target& target) {
     } else if (v->is_constant()) {
       operands.push_back(&scratch.add_constant(*v->constant(), v->type()));
     } else {
-      operands.push_back(&scratch.add_input(v->type(), v->name()));
+      operands.push_back(&scratch.add_input(aten::held_as(v->type()), v->name()));
     }
   }
   std::vector<TensorType> results;

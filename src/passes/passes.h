@@ -14,6 +14,7 @@ Status run_remove_no_ops(Graph& graph, PassContext& context);
 Status run_fold_batch_norm(Graph& graph, PassContext& context);
 Status run_fold_qdq(Graph& graph, PassContext& context);     // quant/fold_qdq.cpp
 Status run_quantise_io(Graph& graph, PassContext& context);  // quant/quantise_io.cpp
+Status run_unsign_io(Graph& graph, PassContext& context);    // quant/unsign_io.cpp
 
 // TOSA graphs.
 Status run_choose_layout(Graph& graph, PassContext& context);
@@ -43,6 +44,10 @@ inline constexpr Pass kQuantiseIo{
     .run = run_quantise_io,
     .needs = Property::kQdqFolded,
     .doc = "makes inputs and outputs of the program the integers next to its borders"};
+inline constexpr Pass kUnsignIo{.name = "unsign_io",
+                                .run = run_unsign_io,
+                                .needs = Property::kQdqFolded,
+                                .doc = "makes int8 inputs and outputs of the program uint8"};
 inline constexpr Pass kChooseLayout{
     .name = "choose_layout",
     .run = run_choose_layout,
@@ -69,8 +74,8 @@ inline constexpr Pass kRemoveDeadNodes{.name = "remove_dead_nodes",
                                        .doc = "erases nodes whose results nobody uses"};
 
 inline constexpr const Pass* kAllPasses[] = {
-    &kRemoveNoOps,  &kFoldBatchNorm, &kFoldQdq,        &kQuantiseIo,      &kChooseLayout,
-    &kCanonicalise, &kFoldRescale,   &kShareConstants, &kRemoveDeadNodes,
+    &kRemoveNoOps,  &kFoldBatchNorm, &kFoldQdq,     &kQuantiseIo,     &kUnsignIo,
+    &kChooseLayout, &kCanonicalise,  &kFoldRescale, &kShareConstants, &kRemoveDeadNodes,
 };
 inline std::span<const Pass* const> all_passes() {
   return kAllPasses;

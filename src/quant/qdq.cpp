@@ -254,9 +254,47 @@ Value& insert_quantize(Value& value, const TensorType& type, Node* before, Loc l
                       {type.dtype, value.shape(), type.quant}, per_tensor_attrs(type), before, loc);
 }
 
+namespace {
+
+/// `type` with all stored integers moved by `offset`.
+TensorType moved(Module& module, const TensorType& type, DType dtype, int64_t offset) {
+  const Quant& q = *type.quant;
+  std::vector<int32_t> zero_points;
+  for (int32_t z : q.zero_points)
+    zero_points.push_back(static_cast<int32_t>(z + offset));
+  const std::vector<double> scales(q.scales.begin(), q.scales.end());
+  return {dtype, type.shape,
+          module.quant(scales, zero_points, q.axis, q.qmin + offset, q.qmax + offset)};
+}
+
+}  // namespace
+
+TensorType signed_type(Module& module, const TensorType& type) {
+  if (type.dtype == DType::kU8) return moved(module, type, DType::kI8, -128);
+  if (type.dtype == DType::kU16) return moved(module, type, DType::kI16, -32768);
+  return type;
+}
+
+TensorType unsigned_type(Module& module, const TensorType& type) {
+  if (type.dtype == DType::kI8) return moved(module, type, DType::kU8, 128);
+  if (type.dtype == DType::kI16) return moved(module, type, DType::kU16, 32768);
+  return type;
+}
+
 Value& insert_requantize(Value& value, const TensorType& type, Node* before, Loc loc) {
-  return insert_unary("tosaic.requantize.default", value, {type.dtype, value.shape(), type.quant},
-                      {}, before, loc);
+  Module& module = value.graph().module();
+  const TensorType wanted{type.dtype, value.shape(), type.quant};
+  const TensorType from = signed_type(module, value.type());
+  const TensorType to = signed_type(module, wanted);
+  Value* v = &value;
+  if (from.dtype != value.dtype()) {
+    v = &insert_unary("tosaic.from_unsigned.default", *v, from, {}, before, loc);
+  }
+  if (from != to) v = &insert_unary("tosaic.requantize.default", *v, to, {}, before, loc);
+  if (to.dtype != wanted.dtype) {
+    v = &insert_unary("tosaic.to_unsigned.default", *v, wanted, {}, before, loc);
+  }
+  return *v;
 }
 
 Value& dequantised_constant(const Value& value) {

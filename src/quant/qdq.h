@@ -27,7 +27,12 @@ bool same_parameters(const TensorType& a, const TensorType& b);
 /// `before` (nullptr: at the end).
 Value& insert_dequantize(Value& value, Node* before, Loc loc);
 Value& insert_quantize(Value& value, const TensorType& type, Node* before, Loc loc);
-/// A quantised value under the parameters of `type`: tosaic.requantize.
+/// An unsigned type as the signed one that stands for the same real numbers, and the other way;
+/// other types as they are.
+TensorType signed_type(Module& module, const TensorType& type);
+TensorType unsigned_type(Module& module, const TensorType& type);
+/// A quantised value under the parameters of `type`: tosaic.requantize, with tosaic.from_unsigned
+/// and tosaic.to_unsigned around it where a side is unsigned.
 Value& insert_requantize(Value& value, const TensorType& type, Node* before, Loc loc);
 
 /// The numbers that a quantised constant stands for, as an f32 constant value.

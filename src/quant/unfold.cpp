@@ -79,7 +79,7 @@ Status unfold_results(Node& node) {
 
 Status unfold(Node& node) {
   if (!is_quantised(node) || is_quantize(node) || is_dequantize(node)) return ok();
-  if (node.full_name() == "tosaic.requantize.default") {
+  if (node.full_name().starts_with("tosaic.")) {  // the same real numbers in other integers
     Graph& graph = node.graph();
     Value& operand = *node.operand(0);
     Value& result = node.result();

@@ -17,7 +17,7 @@ import torchao  # noqa: F401  isort: skip
 from torch.ao.quantization.fx import _decomposed  # noqa: F401  isort: skip
 
 # The reader's stand-in for operators without a row, and what has no counterpart in PyTorch.
-OURS = ("unknown", "requantize")
+OURS = ("unknown", "requantize", "from_unsigned", "to_unsigned")
 
 
 @functools.cache

@@ -13,6 +13,7 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
 from ..common import FAMILIES, MIN_SQNR_DB, ROOT, SAMPLES, TARGETS, tosaic_binary
 from ..tester.checks import BORDER_KERNELS, Agreement
@@ -26,17 +27,24 @@ RUN_TIMEOUT_S = 300
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A network, its quantiser, and what its result must reach. `delegates`: by family."""
+    """A network, its quantiser, and what its result must reach. `delegates`: by family; `io`: the
+    values of --io-dtype and --io-layout."""
 
     net: str
     quantizer: str = "arm"
     steps: int | None = None
     integer_biases: bool = False
     delegates: dict = dataclasses.field(default_factory=dict, compare=False)
+    io: tuple = ("float32", "contiguous")
 
     @property
     def name(self):
-        return self.net if self.quantizer == "arm" else f"{self.net}_{self.quantizer}"
+        words = [self.net] if self.quantizer == "arm" else [self.net, self.quantizer]
+        return "_".join(words + [w for w in self.io if w not in ("float32", "contiguous")])
+
+    @property
+    def flags(self):
+        return ("--io-dtype", self.io[0], "--io-layout", self.io[1])
 
 
 CASES = [
@@ -61,6 +69,13 @@ CASES = [
     # In PyTorch's graph the strided convolution is float too, but sums in another order.
     Case("three_parts", delegates={"u55": 2}),
     Case("three_parts", "xnnpack", delegates={"u55": 2}),
+    Case("dscnn", steps=0, io=("int8", "contiguous")),
+    Case("sub", steps=0, io=("uint8", "channels_last")),
+    Case("cat", io=("float32", "channels_last")),
+    Case("two_outputs", io=("int8", "channels_last")),
+    Case("input_is_output", steps=0, io=("int8", "channels_last")),
+    Case("output_twice", io=("uint8", "contiguous")),
+    Case("three_parts", delegates={"u55": 2}, io=("uint8", "channels_last")),
 ]
 
 
@@ -77,9 +92,38 @@ class Run:
     def pte(self):
         return self.folder / "model.pte"
 
+    def inputs(self, sample):
+        """The program's inputs, as the caller of the compiled program gives them."""
+        arrays = self.program.inputs[sample]
+        borders = self.report["io"]["inputs"] if self.report else [{}] * len(arrays)
+        return [encoded(a, border) for a, border in zip(arrays, borders, strict=True)]
+
     def outputs(self, sample):
         with np.load(self.folder / f"out_{sample}.npz") as arrays:
-            return [arrays[f"out{index}"] for index in range(len(arrays.files))]
+            found = [arrays[f"out{index}"] for index in range(len(arrays.files))]
+        return [decoded(a, border) for a, border in zip(found, self.report["io"]["outputs"])]
+
+
+LIMITS = {"int8": (torch.int8, -128, 127), "uint8": (torch.uint8, 0, 255)}
+
+
+def encoded(array, border):
+    """A float array in the integers of an entry of the report's `io`, by PyTorch's own function."""
+    if border.get("scale") is None:
+        return array
+    dtype, low, high = LIMITS[border["dtype"]]
+    return torch.ops.quantized_decomposed.quantize_per_tensor(
+        torch.from_numpy(array), border["scale"], border["zero_point"], low, high, dtype
+    ).numpy()
+
+
+def decoded(array, border):
+    if border.get("scale") is None:
+        return array
+    dtype, low, high = LIMITS[border["dtype"]]
+    return torch.ops.quantized_decomposed.dequantize_per_tensor(
+        torch.from_numpy(array), border["scale"], border["zero_point"], low, high, dtype
+    ).numpy()
 
 
 def compiled(workspace, case, family):
@@ -92,14 +136,13 @@ def compiled(workspace, case, family):
     run = Run(program, folder)
     try:
         run.report = compile_program(
-            program.path, TARGETS[family], run.pte, "--dump", folder / "dump"
+            program.path, TARGETS[family], run.pte, "--dump", folder / "dump", *case.flags
         )
     except ToolError as error:
         run.error = str(error)
-    for sample, arrays in enumerate(program.inputs):
-        np.savez(
-            folder / f"in_{sample}.npz", **{f"in{i}": array for i, array in enumerate(arrays)}
-        )
+    for sample in range(len(program.inputs)):
+        arrays = run.inputs(sample)
+        np.savez(folder / f"in_{sample}.npz", **{f"in{i}": a for i, a in enumerate(arrays)})
     return run
 
 
@@ -116,6 +159,9 @@ def execute(runs):
             "standin_dir": str(run.folder / "dump"),
             "inputs": [str(run.folder / f"in_{sample}.npz") for sample in range(SAMPLES)],
             "outputs": [str(run.folder / f"out_{sample}.npz") for sample in range(SAMPLES)],
+            "channels_last": [
+                border["layout"] == "channels_last" for border in run.report["io"]["inputs"]
+            ],
         }
         for run in runs
     ]
@@ -188,7 +234,9 @@ def test_runtime_equals_reference_model_in_every_bit(run):
     assert not set(pte.operators) - BORDER_KERNELS - {"aten::convolution.out", "aten::sub.out"}
     steps = Steps()
     for sample in range(SAMPLES):
-        others = pte.run(run.program.inputs[sample], partitions)
+        others = pte.run(run.inputs(sample), partitions)
+        borders = run.report["io"]["outputs"]
+        others = [decoded(other, border) for other, border in zip(others, borders, strict=True)]
         for index, (array, other) in enumerate(zip(run.outputs(sample), others, strict=True)):
             if sums:
                 params = run.program.output_quant[index]

@@ -5,9 +5,11 @@
 
 On stdin is a JSON list of cases, on stdout one of results in the same order, so that one process,
 whose imports take seconds, serves many programs. A case:
-    {"pte": FILE, "standin_dir": DIR, "inputs": [NPZ, ...], "outputs": [NPZ, ...]}
+    {"pte": FILE, "standin_dir": DIR, "inputs": [NPZ, ...], "outputs": [NPZ, ...],
+     "channels_last": [BOOL, ...]}
 Each .npz of "inputs" holds the inputs of one inference in the program's order; its outputs are
-written to the .npz at the same place of "outputs" as out0, out1, .... A result is {"ok": true} or
+written to the .npz at the same place of "outputs" as out0, out1, .... "channels_last", which may be
+absent, says for each input whether its memory is NHWC. A result is {"ok": true} or
 {"ok": false, "error": TEXT}.
 """
 import ctypes
@@ -41,6 +43,9 @@ def run_case(runtime, case):
     for source, target in zip(case["inputs"], case["outputs"], strict=True):
         with np.load(source) as arrays:
             inputs = [torch.from_numpy(np.ascontiguousarray(arrays[name])) for name in arrays.files]
+        for index, is_nhwc in enumerate(case.get("channels_last", [])):
+            if is_nhwc:
+                inputs[index] = inputs[index].contiguous(memory_format=torch.channels_last)
         outputs = [np.asarray(value) for value in method.execute(inputs)]
         np.savez(target, **{f"out{i}": value for i, value in enumerate(outputs)})
 

@@ -134,13 +134,27 @@ class Execution:
             file.outputs
         ), f"{partition}: called with {len(arguments)} values"
         tensors = [self.values[index] for index in arguments]
+        tensors = [in_memory_order(tensor) for tensor in tensors]
         given = {value.name: tensor.numpy() for value, tensor in zip(file.inputs, tensors)}
+        given = {
+            value.name: given[value.name].view(np.int8)
+            if given[value.name].dtype == np.uint8  # TOSA has no unsigned tensors
+            else given[value.name]
+            for value in file.inputs
+        }
         results = reference_model(partition, given)
         for value, tensor in zip(file.outputs, tensors[len(file.inputs) :], strict=True):
             assert (
                 tuple(tensor.shape) == value.shape
             ), f"{partition}: output {value}, program has {tuple(tensor.shape)}"
-            tensor.copy_(torch.from_numpy(results[value.name]))
+            result = torch.from_numpy(results[value.name])
+            tensor.copy_(result.view(torch.uint8) if tensor.dtype == torch.uint8 else result)
+
+
+def in_memory_order(tensor):
+    """The same memory as a tensor whose axes follow it: a delegate sees no more than the bytes."""
+    nhwc = tensor.dim() == 4 and not tensor.is_contiguous()
+    return tensor.permute(0, 2, 3, 1) if nhwc else tensor
 
 
 def torch_dtype(scalar_type):
