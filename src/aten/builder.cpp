@@ -96,15 +96,20 @@ Lowered lower(const Call& call, Builder& b) {
   Lowered lowered = use_table ? lower_table(call, b, row.table) : row.lower(call, b);
   if (b.failure()) return *b.failure();
   if (!lowered.ok()) return lowered;
-  // Results carry the quantisation that the program states, so that passes and reports can show it.
-  for (size_t i = 0; i < lowered.values().size() && i < call.results().size(); ++i) {
-    Value& v = *lowered.values()[i];
-    if (v.def() == nullptr || v.quant() != nullptr) continue;
-    TensorType type = v.type();
-    type.quant = held_as(call.out(i)).quant;
-    v.set_type(type);
+  // Results carry the quantisation that the program states, for calls that read them and reports.
+  std::vector<Value*> values(lowered.values().begin(), lowered.values().end());
+  for (size_t i = 0; i < values.size() && i < call.results().size(); ++i) {
+    const Quant* quant = held_as(call.out(i)).quant;
+    if (values[i]->quant() != nullptr || quant == nullptr) continue;
+    TensorType type = values[i]->type();
+    type.quant = quant;
+    if (values[i]->is_constant()) {  // which others may share
+      values[i] = &b.graph().add_constant(*values[i]->constant(), type);
+    } else if (values[i]->def() != nullptr) {
+      values[i]->set_type(type);
+    }
   }
-  return lowered;
+  return values;
 }
 
 }  // namespace tosaic::aten

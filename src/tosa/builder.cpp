@@ -127,6 +127,17 @@ Value* Builder::emit_as(DType result, const OpDef& op, std::span<Value* const> o
   return make({op, operands, attrs, result})[0];
 }
 
+bool Builder::legal(const OpDef& op, std::span<Value* const> operands, AttrList attrs) {
+  if (std::any_of(operands.begin(), operands.end(), is_poison)) return false;
+  const auto types = infer_types(op, operands, attrs);
+  if (!types) return false;
+  Node& node = graph_.insert(
+      {.op = &op, .operands = operands, .results = *types, .attrs = attrs, .loc = loc_}, before_);
+  const bool taken = !target_.legal(node);
+  graph_.erase(node);
+  return taken;
+}
+
 std::vector<Value*> Builder::emit_all(const OpDef& op, std::span<Value* const> operands,
                                       AttrList attrs) {
   return make({op, operands, attrs});

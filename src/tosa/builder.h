@@ -54,6 +54,8 @@ class Builder {
   /// For operations whose operands leave the dtype of the result open (MATMUL of f16).
   Value* emit_as(DType result, const OpDef& op, std::span<Value* const> operands,
                  AttrList attrs = {});
+  /// Whether the operation can be made and the target takes it; nothing is made.
+  bool legal(const OpDef& op, std::span<Value* const> operands, AttrList attrs = {});
   /// Operations with several results.
   std::vector<Value*> emit_all(const OpDef& op, std::span<Value* const> operands, AttrList attrs);
 
