@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options.h"
 
+#include <charconv>
+
 #include "target/targets.h"
 
 namespace tosaic::cli {
@@ -84,6 +86,13 @@ Expected<TosaVersion> parse_version(const std::string& text) {
 
 }  // namespace
 
+void add_shapes(CLI::App& c, Flags& f) {
+  c.add_option(
+      "--shape", f.shapes,
+      "input=8,3,224,224: the shape of an input that was exported with dynamic_shapes; may "
+      "be given again for other inputs");
+}
+
 void add_compile(CLI::App& app, Flags& f) {
   CLI::App& c = *app.add_subcommand("compile", "compile a .pt2 to a .pte or a .tosa");
   CompileOptions& o = f.compile;
@@ -91,6 +100,7 @@ void add_compile(CLI::App& app, Flags& f) {
   add_target(c, f);
   c.add_option("-o,--output", o.output, "file to write; .pte, .tosa or .tir")->required();
   c.add_option("--model-name", o.model, "which program of an archive with several");
+  add_shapes(c, f);
   c.add_option("--tosa-version", f.tosa_version, "version of the .tosa files (default 1.0)");
   add_calibration(c, f);
   c.add_option("--io-dtype", f.io_dtype,
@@ -111,6 +121,7 @@ void add_explain(CLI::App& app, Flags& f) {
   c.add_option("model", f.compile.input, ".pt2 or .tosa")->required();
   add_target(c, f);
   c.add_option("--model-name", f.compile.model, "which program of an archive with several");
+  add_shapes(c, f);
   add_calibration(c, f);
   c.add_flag("--json", f.json, "print the report as JSON");
 }
@@ -162,6 +173,29 @@ Status resolve_calibration(Flags& f) {
   return ok();
 }
 
+/// "x=8,3,224,224"
+Expected<aten::InputSizes> parse_shape(const std::string& text) {
+  aten::InputSizes sizes;
+  const size_t equals = text.rfind('=');
+  if (equals != std::string::npos && equals > 0) {
+    sizes.input = text.substr(0, equals);
+    for (const std::string& item : split(text.substr(equals + 1), ',')) {
+      int64_t size = 0;
+      const char* const end = item.data() + item.size();
+      const auto parsed = std::from_chars(item.data(), end, size);
+      if (parsed.ec != std::errc() || parsed.ptr != end || size < 1) {
+        return error(Code::kOption, "--shape {}: \"{}\" is not a size above 0", text, item);
+      }
+      sizes.sizes.push_back(size);
+    }
+  }
+  if (sizes.sizes.empty()) {
+    return error(Code::kOption, "--shape {}: the form is INPUT=SIZE,SIZE,…", text)
+        .with_hint("for instance --shape x=8,3,224,224");
+  }
+  return sizes;
+}
+
 Status resolve_io(Flags& f) {
   if (!f.io_dtype.empty()) {
     TOSAIC_TRY(f.compile.io.dtype, parse_io_dtype(f.io_dtype));
@@ -197,6 +231,10 @@ Status resolve(Flags& f) {
   }
   TOSAIC_CHECK_OK(resolve_calibration(f));
   TOSAIC_CHECK_OK(resolve_io(f));
+  for (const std::string& text : f.shapes) {
+    TOSAIC_TRY(aten::InputSizes sizes, parse_shape(text));
+    f.compile.sizes.push_back(std::move(sizes));
+  }
   f.compile.passes.dump_dir = f.compile.dump_dir;
   f.opt.passes = split(f.passes, ',');
   return ok();

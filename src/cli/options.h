@@ -24,6 +24,7 @@ struct Flags {
   std::string vela_flags;
   std::string observer;
   std::string precision = "int8";
+  std::vector<std::string> shapes;
   std::string io_dtype;
   std::string io_layout = "contiguous";
   std::string output;

@@ -45,6 +45,14 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+/// "1,?,8" of [1,s,8].
+std::string example_shape(const Value& v) {
+  std::string text;
+  for (int64_t size : v.shape())
+    text += (text.empty() ? "" : ",") + (size < 0 ? "?" : fmt::format("{}", size));
+  return text;
+}
+
 /// Memory is planned and Vela works on numbers only.
 Status refuse_symbolic_sizes(const Graph& graph) {
   for (const Value* v : graph.inputs()) {
@@ -52,7 +60,7 @@ Status refuse_symbolic_sizes(const Graph& graph) {
       if (v->shape()[axis] >= 0) continue;
       return error(Code::kDynamicShape, "input \"{}\" is {}: the size of axis {} is symbolic",
                    v->name(), to_string(v->type()), axis)
-          .with_hint("export the program without dynamic_shapes");
+          .with_hint(fmt::format("give its shape: --shape {}={}", v->name(), example_shape(*v)));
     }
   }
   return ok();
@@ -124,7 +132,7 @@ Status Compilation::read() {
     return error(Code::kFileKind, "{} is not a .pt2 file", options_.input)
         .with_hint("write one with torch.export.save(torch.export.export(model, inputs), file)");
   }
-  TOSAIC_TRY(module_, aten::read_pt2(options_.input, options_.model));
+  TOSAIC_TRY(module_, aten::read_pt2(options_.input, options_.model, options_.sizes));
   watch_.lap("read");
   return verify(*module_);
 }

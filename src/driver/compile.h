@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "aten/pt2/reader.h"
 #include "driver/io.h"
 #include "driver/report.h"
 #include "ethosu/vela.h"
@@ -20,6 +21,7 @@ struct CompileOptions {
   std::string input;   ///< .pt2
   std::string output;  ///< .tosa, .pte or .tir; the suffix decides
   std::string model;   ///< which program of an archive with several; empty: the only one
+  std::vector<aten::InputSizes> sizes;  ///< of inputs with symbolic sizes
   Target target;
   TosaVersion tosa_version;
   VelaOptions vela;  ///< accelerator and defaults are filled from the target

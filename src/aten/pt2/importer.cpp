@@ -6,13 +6,14 @@
 namespace tosaic::aten::pt2 {
 
 Importer::Importer(const Archive& archive, const Json& root, TensorStore weights,
-                   TensorStore constants, Module& module)
+                   TensorStore constants, Module& module, std::span<const InputSizes> sizes)
     : archive_(archive),
       root_(root),
       weights_(std::move(weights)),
       constants_(std::move(constants)),
       module_(module),
-      graph_(module.add_graph("main", Dialect::kAten)) {}
+      graph_(module.add_graph("main", Dialect::kAten)),
+      sizes_(sizes) {}
 
 Status Importer::run() {
   const auto program = member(root_, "graph_module");
@@ -28,6 +29,7 @@ Status Importer::run() {
   nodes_ = *nodes;
   output_specs_ = *outputs;
   TOSAIC_CHECK_OK(read_tables());
+  TOSAIC_CHECK_OK(bind_sizes(*inputs));
   TOSAIC_CHECK_OK(read_inputs(*inputs));
   int index = 0;
   for (const Json node : nodes_)
@@ -186,7 +188,9 @@ Importer::SymInt Importer::sym_int(std::string_view name) const {
   const auto u = it == sym_ints_.end() ? std::nullopt : union_of(it->second);
   if (!u) return {std::nullopt, name};
   if (u->kind == "as_int") return {value_as<int64_t>(u->value), name};
-  return {std::nullopt, string_at(u->value, "expr_str").value_or(name)};
+  const std::string_view expression = string_at(u->value, "expr_str").value_or(name);
+  const auto value = evaluate_size(expression, symbols_.values());
+  return {value ? *value : std::nullopt, expression};
 }
 
 Diagnostic Importer::symbolic_size_error(std::string_view expression) const {
@@ -202,7 +206,7 @@ Diagnostic Importer::symbolic_size_error(std::string_view expression) const {
   }
   return error(Code::kDynamicShape, "the size{} is symbolic ({}) where a number is needed", where,
                symbol)
-      .with_hint("export without dynamic_shapes");
+      .with_hint("give the inputs' shapes with --shape, or export without dynamic_shapes");
 }
 
 }  // namespace tosaic::aten::pt2

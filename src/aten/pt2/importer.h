@@ -9,6 +9,7 @@
 
 #include "aten/pt2/archive.h"
 #include "aten/pt2/functionalise.h"
+#include "aten/pt2/reader.h"
 #include "aten/pt2/tensor_meta.h"
 #include "aten/pt2/weights.h"
 #include "aten/schema.h"
@@ -28,7 +29,7 @@ struct Arguments {
 class Importer {
  public:
   Importer(const Archive& archive, const Json& root, TensorStore weights, TensorStore constants,
-           Module& module);
+           Module& module, std::span<const InputSizes> sizes);
   Status run();
 
  private:
@@ -40,6 +41,8 @@ class Importer {
 
   // importer.cpp: the program as a whole.
   Status read_tables();
+  // bind_sizes.cpp: --shape.
+  Status bind_sizes(const JsonArray& specs);
   Status read_inputs(const JsonArray& specs);
   Status read_stored_input(const Union& spec);
   Status read_user_input(const Json& spec);
@@ -81,6 +84,7 @@ class Importer {
   TensorTable tensors_;
   JsonArray nodes_;
   JsonArray output_specs_;
+  std::span<const InputSizes> sizes_;
   std::unordered_map<std::string_view, Json> metas_;     // of every tensor
   std::unordered_map<std::string_view, Json> sym_ints_;  // of every size that is a value
   std::optional<LastUses> uses_;                         // made by the first in-place operator

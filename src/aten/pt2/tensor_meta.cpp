@@ -87,7 +87,14 @@ std::string dtype_text(int64_t number) {
   return name.empty() ? fmt::format("number {}", number) : std::string(name);
 }
 
-int64_t Symbols::size_of(std::string_view expression) {
+Expected<int64_t> Symbols::size_of(std::string_view expression) {
+  if (!values_.empty()) {
+    TOSAIC_TRY(const std::optional<int64_t> value, evaluate_size(expression, values_));
+    if (value && (*value < 0 || *value > kMaxElements)) {
+      return error(Code::kPt2Content, "size {} is not a size of a tensor", *value);
+    }
+    if (value) return *value;
+  }
   const int64_t next = -1 - static_cast<int64_t>(expressions_.size());
   const auto [it, is_new] = sizes_.emplace(expression, next);
   if (is_new) expressions_.push_back(expression);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "aten/pt2/json.h"
+#include "aten/pt2/size_expression.h"
 #include "ir/type.h"
 #include "support/expected.h"
 
@@ -22,14 +23,19 @@ std::string dtype_text(int64_t number);
 /// Symbolic sizes of a program: each distinct expression is one symbol of Shape.
 class Symbols {
  public:
-  /// The negative size that stands for `expression` (sympy's srepr).
-  int64_t size_of(std::string_view expression);
+  /// The value of `expression` (sympy's srepr) where all of its symbols have one; else the negative
+  /// size that stands for it.
+  Expected<int64_t> size_of(std::string_view expression);
+  /// Gives a symbol its value. To be done before any size is asked for.
+  void bind(std::string_view symbol, int64_t value) { values_[symbol] = value; }
+  const SymbolValues& values() const { return values_; }
   /// The expression of a negative size.
   std::string_view expression(int64_t size) const {
     return expressions_[static_cast<size_t>(-1 - size)];
   }
 
  private:
+  SymbolValues values_;
   std::vector<std::string_view> expressions_;
   std::unordered_map<std::string_view, int64_t> sizes_;
 };
