@@ -69,6 +69,9 @@ void add_vela(CLI::App& c, Flags& f) {
   c.add_option("--optimise", f.optimise, "what Vela optimises for: performance (default) or size");
   c.add_option("--arena-cache-size", v.arena_cache_size, "bytes of fast memory that Vela may use")
       ->check(check_above_zero);
+  c.add_option(
+      "--sram-limit", f.sram_limit,
+      "most SRAM the program may need: bytes, or a number with K or M (1024, 1024 * 1024)");
   c.add_option("--vela", v.vela_path,
                "a Python interpreter, a vela command or a virtual environment; else $TOSAIC_VELA, "
                "the project's environment, python3");
@@ -173,6 +176,21 @@ Status resolve_calibration(Flags& f) {
   return ok();
 }
 
+/// "2097152", "2048K" or "2M", in bytes.
+Expected<uint64_t> parse_bytes(std::string_view flag, const std::string& text) {
+  uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  const std::string_view unit(parsed.ptr, static_cast<size_t>(end - parsed.ptr));
+  const int shift = unit == "K" ? 10 : unit == "M" ? 20 : 0;
+  if (parsed.ec != std::errc() || value == 0 || value > (uint64_t{1} << 40) ||
+      (shift == 0 && !unit.empty())) {
+    return error(Code::kOption, "{} {}: a number of bytes above 0 is taken, or one with K or M",
+                 flag, text);
+  }
+  return value << shift;
+}
+
 /// "x=8,3,224,224"
 Expected<aten::InputSizes> parse_shape(const std::string& text) {
   aten::InputSizes sizes;
@@ -231,6 +249,9 @@ Status resolve(Flags& f) {
   }
   TOSAIC_CHECK_OK(resolve_calibration(f));
   TOSAIC_CHECK_OK(resolve_io(f));
+  if (!f.sram_limit.empty()) {
+    TOSAIC_TRY(f.compile.sram_limit, parse_bytes("--sram-limit", f.sram_limit));
+  }
   for (const std::string& text : f.shapes) {
     TOSAIC_TRY(aten::InputSizes sizes, parse_shape(text));
     f.compile.sizes.push_back(std::move(sizes));

@@ -25,6 +25,7 @@ struct Flags {
   std::string observer;
   std::string precision = "int8";
   std::vector<std::string> shapes;
+  std::string sram_limit;
   std::string io_dtype;
   std::string io_layout = "contiguous";
   std::string output;

@@ -8,6 +8,7 @@
 #include "aten/pt2/reader.h"
 #include "aten/row.h"
 #include "driver/borders.h"
+#include "driver/layers.h"
 #include "driver/opt.h"
 #include "driver/pipelines.h"
 #include "driver/pte_emit.h"
@@ -364,18 +365,23 @@ Expected<std::vector<std::byte>> Compilation::compile_partition(Graph*& graph,
                                                                 DelegateReport& delegate) {
   TOSAIC_CHECK_OK(optimise(graph));
   delegate.num_tosa_ops = graph->num_nodes();
+  size_t num_constants = 0;
   TOSAIC_TRY(const std::vector<std::byte> tosa,
-             tosa::write_flatbuffer(*graph, options_.tosa_version));
+             tosa::write_flatbuffer(*graph, options_.tosa_version,
+                                    {.num_constant_operators = &num_constants}));
   delegate.tosa_bytes = tosa.size();
   TOSAIC_CHECK_OK(dump(fmt::format("{}.tosa", delegate.name), tosa));
   watch_.lap(fmt::format("lower {}", delegate.name));
-  TOSAIC_TRY(const VelaResult vela, run_vela(tosa, options_.vela));
+  VelaOptions vela_options = options_.vela;
+  vela_options.enable_db = true;  // costs nothing that can be measured
+  TOSAIC_TRY(const VelaResult vela, run_vela(tosa, vela_options));
   watch_.lap(fmt::format("vela {}", delegate.name));
   delegate.command_bytes = vela.command_stream.size();
   delegate.weight_bytes = vela.read_only.size();
   delegate.scratch_bytes = vela.scratch_bytes;
   delegate.performance = vela.performance;
   delegate.vela_version = vela.version;
+  report_layers(*graph, num_constants, vela, delegate);
   TOSAIC_TRY(std::vector<std::byte> payload, write_vela_bin_stream(vela));
   TOSAIC_CHECK_OK(dump(fmt::format("{}.payload", delegate.name), payload));
   return payload;
@@ -398,6 +404,9 @@ Status Compilation::compile_to_pte() {
   TOSAIC_TRY(EmittedPte pte, emit_pte(main, delegates, options_.target, nhwc_));
   report_.planned_bytes = pte.planned_bytes;
   report_.kernels = pte.kernels;
+  report_.sram_limit = options_.sram_limit;
+  report_memory(report_);
+  TOSAIC_CHECK_OK(check_sram(report_, options_.sram_limit));
   warn_of_cpu();
   watch_.lap("emit");
   return write(pte.bytes);

@@ -29,8 +29,9 @@ struct CompileOptions {
   CalibrationOptions calibration;
   Progress calibration_progress;  ///< may be empty
   IoOptions io;
-  bool strict = false;   ///< a node left on the CPU is an error
-  std::string dump_dir;  ///< TOSA and payload per partition, IR per pass; empty: none
+  uint64_t sram_limit = 0;  ///< bytes; 0: none
+  bool strict = false;      ///< a node left on the CPU is an error
+  std::string dump_dir;     ///< TOSA and payload per partition, IR per pass; empty: none
 };
 
 /// `tosaic compile`: reads, quantises (folds), partitions, lowers, calls Vela, writes the output

@@ -18,12 +18,51 @@ std::string bytes_text(uint64_t n) {
   return fmt::format("{:.1f} MiB", static_cast<double>(n) / (1024 * 1024));
 }
 
+std::string layer_name(const LayerReport& layer) {
+  if (!layer.where.scope.empty()) return layer.where.scope;
+  return layer.where.line == 0 ? "no place"
+                               : fmt::format("{}:{}", layer.where.file, layer.where.line);
+}
+
 void append_io(std::string& text, std::string_view side, const std::vector<IoReport>& list) {
   for (const IoReport& io : list) {
     text += fmt::format("  {} {}: {}{}", side, io.name, io.dtype, shape_text(io.shape));
     if (io.layout != "contiguous") text += ", " + io.layout;
     if (io.scale) text += fmt::format(", scale {}, zero point {}", *io.scale, *io.zero_point);
     text += '\n';
+  }
+}
+
+/// The costliest layers, then what moving data costs and where memory is short.
+void append_layers(std::string& text, const DelegateReport& d) {
+  constexpr size_t kShown = 5;
+  uint64_t total = d.layout_copies.cycles;
+  std::vector<const LayerReport*> order;
+  for (const LayerReport& layer : d.layers) {
+    total += layer.cycles;
+    order.push_back(&layer);
+  }
+  if (total == 0) return;
+  const auto share = [total](uint64_t cycles) {
+    return 100 * static_cast<double>(cycles) / static_cast<double>(total);
+  };
+  std::ranges::stable_sort(order, std::ranges::greater(), &LayerReport::cycles);
+  if (order.size() > kShown) order.resize(kShown);
+  text += fmt::format("    costliest of {} layers:\n", d.layers.size());
+  for (const LayerReport* layer : order) {
+    text +=
+        fmt::format("      {:4.1f} %  {:>9} cycles  {:>11} MACs  {} ({})\n", share(layer->cycles),
+                    layer->cycles, layer->macs, layer_name(*layer), fmt::join(layer->kinds, ", "));
+  }
+  if (d.layout_copies.num_ops != 0) {
+    text +=
+        fmt::format("      {:4.1f} %  {:>9} cycles in {} copies that only change layout\n",
+                    share(d.layout_copies.cycles), d.layout_copies.cycles, d.layout_copies.num_ops);
+  }
+  if (d.peak_layer) {
+    const LayerReport& peak = d.layers[*d.peak_layer];
+    text +=
+        fmt::format("    peak of SRAM: {} in {}\n", bytes_text(peak.sram_bytes), layer_name(peak));
   }
 }
 
@@ -38,6 +77,11 @@ void append_delegate(std::string& text, const DelegateReport& d) {
       fmt::format("    Vela's estimate: {} cycles ({} on the NPU), {} MACs, {} NPU operations\n",
                   d.performance.total_cycles, d.performance.npu_cycles, d.performance.macs,
                   d.performance.npu_ops);
+  if (d.seconds > 0) {
+    text += fmt::format("    {:.2f} ms an inference, {:.1f} inferences/s\n", d.seconds * 1e3,
+                        1 / d.seconds);
+  }
+  append_layers(text, d);
   for (const VelaMemory& m : d.performance.memories) {
     text += fmt::format("    {}: peak {}\n", m.name, bytes_text(m.peak_bytes));
   }
@@ -93,6 +137,11 @@ std::string to_text(const CompileReport& r, bool color) {
   if (r.planned_bytes != 0) {
     text +=
         fmt::format("  planned memory outside the delegates: {}\n", bytes_text(r.planned_bytes));
+  }
+  if (r.sram_bytes != 0) {
+    text += fmt::format("  SRAM {}", bytes_text(r.sram_bytes));
+    if (r.sram_limit != 0) text += fmt::format(" of {} allowed", bytes_text(r.sram_limit));
+    text += fmt::format(", flash {}\n", bytes_text(r.output_bytes));
   }
   if (r.num_samples != 0) {
     text += fmt::format("  quantised by {} sample{}", r.num_samples, r.num_samples == 1 ? "" : "s");

@@ -32,6 +32,22 @@ struct NodeReport {
   std::optional<Reject> reason;  ///< why it is on the CPU
 };
 
+/// What Vela estimates for one module of the user's program (or one line, outside of modules).
+struct LayerReport {
+  Location where;
+  std::vector<std::string> kinds{};  ///< of Vela's operations, "Conv2D"
+  size_t num_ops = 0;                ///< on the NPU
+  uint64_t cycles = 0;
+  uint64_t macs = 0;
+  uint64_t sram_bytes = 0;  ///< in use while its costliest operation runs
+};
+
+/// Operations that only bring elements into another order.
+struct LayoutCopies {
+  size_t num_ops = 0;
+  uint64_t cycles = 0;
+};
+
 /// One partition.
 struct DelegateReport {
   std::string name;
@@ -43,6 +59,10 @@ struct DelegateReport {
   uint64_t scratch_bytes = 0;
   VelaPerformance performance;  ///< Vela's estimate
   std::string vela_version;
+  std::vector<LayerReport> layers;  ///< in order of execution; empty where Vela gives no list
+  LayoutCopies layout_copies;
+  std::optional<size_t> peak_layer;  ///< of `layers`: the one that needs most SRAM
+  double seconds = 0;                ///< of one inference by Vela's estimate; 0: not known
 };
 
 struct StageTime {
@@ -68,6 +88,8 @@ struct CompileReport {
   std::optional<double> sqnr_db;
   uint64_t output_bytes = 0;
   uint64_t planned_bytes = 0;  ///< memory for values outside the delegates
+  uint64_t sram_bytes = 0;     ///< that, and the greatest scratch of a delegate
+  uint64_t sram_limit = 0;     ///< of --sram-limit; 0: none
 };
 
 /// For people: a table of delegates, what is on the CPU and why, inputs and outputs, times.

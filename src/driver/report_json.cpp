@@ -39,7 +39,15 @@ Json node_json(const NodeReport& n) {
   return j;
 }
 
+Json layer_json(const LayerReport& l) {
+  return Json{{"where", where_json(l.where)}, {"kinds", l.kinds}, {"npu_ops", l.num_ops},
+              {"cycles", l.cycles},           {"macs", l.macs},   {"sram_bytes", l.sram_bytes}};
+}
+
 Json delegate_json(const DelegateReport& d) {
+  Json layers = Json::array();
+  for (const LayerReport& layer : d.layers)
+    layers.push_back(layer_json(layer));
   Json memories = Json::array();
   for (const VelaMemory& m : d.performance.memories) {
     memories.push_back(
@@ -58,7 +66,13 @@ Json delegate_json(const DelegateReport& d) {
                               {"cpu", d.performance.cpu_cycles}}},
               {"macs", d.performance.macs},
               {"npu_ops", d.performance.npu_ops},
-              {"memories", std::move(memories)}};
+              {"memories", std::move(memories)},
+              {"seconds", d.seconds > 0 ? Json(d.seconds) : Json(nullptr)},
+              {"inferences_per_second", d.seconds > 0 ? Json(1 / d.seconds) : Json(nullptr)},
+              {"layers", std::move(layers)},
+              {"layout_copies",
+               Json{{"npu_ops", d.layout_copies.num_ops}, {"cycles", d.layout_copies.cycles}}},
+              {"peak_layer", d.peak_layer ? Json(*d.peak_layer) : Json(nullptr)}};
 }
 
 Json diagnostic_json(const Diagnostic& d) {
@@ -93,6 +107,8 @@ std::string to_json(const CompileReport& r) {
   j["nodes"] = array_of(r.nodes, node_json);
   j["kernels"] = r.kernels;
   j["planned_bytes"] = r.planned_bytes;
+  j["sram_bytes"] = r.sram_bytes;
+  j["sram_limit"] = r.sram_limit == 0 ? Json(nullptr) : Json(r.sram_limit);
   // JSON has no infinity: equal results have no figure.
   const bool has_sqnr = r.sqnr_db && std::isfinite(*r.sqnr_db);
   j["calibration"] = Json{{"samples", r.num_samples}, {"sqnr_db", nullptr}};

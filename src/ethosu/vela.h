@@ -90,9 +90,10 @@ struct VelaResult {
   std::vector<VelaTensor> inputs;
   std::vector<VelaTensor> outputs;
   VelaPerformance performance;
-  std::vector<VelaOp> ops;  ///< filled with VelaOptions::enable_db
-  std::string version;      ///< of Vela, where known
-  std::string called;       ///< interpreter or command that did the work
+  std::vector<VelaOp> ops;   ///< filled with VelaOptions::enable_db
+  double core_clock_hz = 0;  ///< of the system configuration
+  std::string version;       ///< of Vela, where known
+  std::string called;        ///< interpreter or command that did the work
 };
 
 /// Compiles a serialised TOSA graph. Vela runs in a process of its own, with limits of time and

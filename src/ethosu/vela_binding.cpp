@@ -250,6 +250,7 @@ Expected<VelaResult> call_vela_binding(std::span<const std::byte> tosa, const Ve
   if (answer.head["memory"].error() == simdjson::SUCCESS) return out_of_memory(options);
   TOSAIC_TRY(VelaResult result, read_result(answer));
   result.version = version;
+  result.core_clock_hz = config.core_clock_hz;
   result.called = interpreter;
   TOSAIC_CHECK_OK(check_vela_result(result));
   return result;

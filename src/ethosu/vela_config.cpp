@@ -262,6 +262,10 @@ Expected<VelaConfig> resolve_vela_config(std::string_view text, const std::strin
   TOSAIC_TRY(config.arena_cache_size,
              arena_size(options, accelerator, file, config.memory_mode, mode));
 
+  for (const auto& [key, value] : system) {
+    if (key == "core_clock") config.core_clock_hz = std::strtod(value.c_str(), nullptr);
+  }
+
   // Vela takes an AXI width of 8 bytes for names that begin with Ethos_U55 and 16 for all others.
   config.system_config = system_name;
   if (accelerator.family == 55 && family_of(system_name) == 0) {

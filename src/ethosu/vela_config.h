@@ -32,6 +32,7 @@ struct VelaConfig {
       system_config;  ///< begins with the family's prefix, from which Vela takes the AXI width
   std::string memory_mode;
   uint64_t arena_cache_size = 0;  ///< bytes
+  double core_clock_hz = 0;
   /// The two sections that are used, with `inherit` resolved. Same syntax as the source.
   std::string ini;
 };

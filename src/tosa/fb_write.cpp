@@ -84,6 +84,9 @@ class Writer {
     find_equal_constants();
     for (const Value* value : graph_.constants())
       TOSAIC_CHECK_OK(add_constant(*value));
+    if (options_.num_constant_operators != nullptr) {
+      *options_.num_constant_operators = operators_.size();
+    }
     for (const Node& node : graph_.nodes())
       TOSAIC_CHECK_OK(add_node(node));
     TOSAIC_CHECK_OK(add_outputs());

@@ -16,6 +16,8 @@ struct WriteOptions {
   /// Writes the place of each node ("net.py:41/Net.stem") as the operator's location. Off, so that
   /// the bytes do not depend on where the program was exported.
   bool locations = false;
+  /// When set, gets the number of constants' operators, which stand in front of those of the nodes.
+  size_t* num_constant_operators = nullptr;
 };
 
 /// Writes a verified TOSA graph as a .tosa file of `version` (1.0.x today; draft flag off): one
