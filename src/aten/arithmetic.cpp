@@ -57,6 +57,23 @@ int64_t quantised_value(double real, const Quant& quant) {
   return numeric::tensor_quantizer(params).quantize(static_cast<float>(real));
 }
 
+std::optional<Reject> read_axes(const Call& call, std::vector<int64_t>& axes) {
+  const int rank = call.in(0)->shape().rank();
+  axes = call.ints("dim");
+  if (axes.empty()) {
+    for (int axis = 0; axis < rank; ++axis)
+      axes.push_back(axis);
+  }
+  for (int64_t& axis : axes) {
+    if (!normalise_axis(axis, rank) || rank == 0) {
+      return reject(Code::kRejectAttribute, "{}: there is no axis {}", call.schema().full_name,
+                    axis);
+    }
+  }
+  std::ranges::sort(axes);
+  return std::nullopt;
+}
+
 Value* fit_windows(Builder& b, Value* x, std::array<int64_t, 2> window,
                    std::vector<int64_t>& stride, std::vector<int64_t>& pad) {
   if (x->shape().rank() != 4) return x;

@@ -27,6 +27,10 @@ Value* clamp_to_range(Builder& b, Value* x, const TensorType& type);
 /// The stored integer of a real value under per-tensor parameters, limited to [qmin, qmax].
 int64_t quantised_value(double real, const Quant& quant);
 
+/// The axes of operand 0 that the argument `dim` names, sorted and counted from 0: all of them when
+/// it names none.
+std::optional<Reject> read_axes(const Call& call, std::vector<int64_t>& axes);
+
 /// TOSA wants windows that tile the padded input exactly; PyTorch drops what is left over. Takes it
 /// off the padding after (`pad`: top, bottom, left, right), and where that is too little off the
 /// input, by a SLICE. `x` is NHWC; `window` is the extent with dilation. A stride along an axis

@@ -262,6 +262,11 @@ Value* Builder::expand_rank(Value* x, int rank) {
 Value* Builder::cast(Value* x, DType dtype) {
   if (is_poison(x)) return poison();
   if (x->dtype() == dtype) return x;
+  if (x->is_constant() && x->dtype() == DType::kI64 && dtype != DType::kBool) {
+    const std::vector<int64_t> values = int_values(*x->constant());
+    if (!is_float(dtype)) return constant_ints(dtype, x->shape(), values);
+    return constant_floats(dtype, x->shape(), std::vector<double>(values.begin(), values.end()));
+  }
   return emit_as(dtype, tosa::cast, std::span(&x, 1));
 }
 

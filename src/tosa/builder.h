@@ -80,7 +80,8 @@ class Builder {
   /// Leading 1s until the rank is `rank` (TOSA broadcasts only equal ranks).
   Value* expand_rank(Value* x, int rank);
 
-  /// CAST; gives `x` itself when it has that dtype.
+  /// CAST; gives `x` itself when it has that dtype, and another constant for an int64 one, which
+  /// TOSA does not have.
   Value* cast(Value* x, DType dtype);
 
   // Quantised arithmetic.

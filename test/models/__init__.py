@@ -20,6 +20,7 @@ from .small import (
     Add, CatBlock, InputIsOutput, LeakyRelu, LinearRelu, LstmClassifier, OutputTwice, Sub,
     ThreePartitions, TwoOutputs,
 )  # fmt: skip
+from .vit import VisionTransformer
 
 __all__ = ["NETS", "Net", "condition", "make", "sample_inputs", "spread", "structured"]
 
@@ -48,6 +49,10 @@ NETS = {
     "leaky_relu": Net(LeakyRelu, IMAGE),
     "lstm": Net(LstmClassifier, SEQUENCE),
     "lstm2": Net(partial(LstmClassifier, layers=2), SEQUENCE),
+    "vit": Net(
+        partial(VisionTransformer, depth=2, width=48, patch=4, image=16, classes=10), IMAGE
+    ),
+    "deit": Net(VisionTransformer, {"x": (1, 3, 224, 224)}),
     "three_parts": Net(ThreePartitions, IMAGE),
     "two_outputs": Net(TwoOutputs, IMAGE),
     "input_is_output": Net(InputIsOutput, {"x": (1, 4, 8, 8)}),

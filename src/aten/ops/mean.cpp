@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "aten/arithmetic.h"
 
 // Sum and mean over axes: REDUCE_SUM and a factor. Over height and width of [N,C,H,W] a mean is an
@@ -8,21 +6,6 @@
 
 namespace tosaic::aten {
 namespace {
-
-std::optional<Reject> read_axes(const Call& n, int rank, std::vector<int64_t>& axes) {
-  axes = n.ints("dim");
-  if (axes.empty()) {
-    for (int axis = 0; axis < rank; ++axis)
-      axes.push_back(axis);
-  }
-  for (int64_t& axis : axes) {
-    if (!normalise_axis(axis, rank) || rank == 0) {
-      return reject(Code::kRejectAttribute, "{}: there is no axis {}", n.schema().full_name, axis);
-    }
-  }
-  std::ranges::sort(axes);
-  return std::nullopt;
-}
 
 /// The sum, or the mean, of the elements along `axes`.
 Lowered lower_sums(const Call& n, Builder& b, const std::vector<int64_t>& axes, bool average) {
@@ -65,7 +48,7 @@ std::optional<Reject> check_types(const Call& n) {
 Lowered lower_sum(const Call& n, Builder& b) {
   if (auto r = check_types(n)) return *r;
   std::vector<int64_t> axes;
-  if (auto r = read_axes(n, n.in(0)->shape().rank(), axes)) return *r;
+  if (auto r = read_axes(n, axes)) return *r;
   return lower_sums(n, b, axes, false);
 }
 
@@ -73,7 +56,7 @@ Lowered lower_mean(const Call& n, Builder& b) {
   Value* x = n.in(0);
   if (auto r = check_types(n)) return *r;
   std::vector<int64_t> axes;
-  if (auto r = read_axes(n, x->shape().rank(), axes)) return *r;
+  if (auto r = read_axes(n, axes)) return *r;
   if (x->shape().rank() != 4 || axes != std::vector<int64_t>{2, 3}) {
     return lower_sums(n, b, axes, true);
   }
