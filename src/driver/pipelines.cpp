@@ -8,10 +8,12 @@
 namespace tosaic {
 namespace {
 
-constexpr const Pass* kPrepare[] = {&kRemoveNoOps, &kFoldBatchNorm, &kFoldQdq, &kRemoveDeadNodes};
+constexpr const Pass* kPrepare[] = {&kRemoveNoOps, &kFoldConstants, &kFoldBatchNorm, &kFoldQdq,
+                                    &kRemoveDeadNodes};
 static_assert(pipeline_is_ordered(kPrepare, Property::kNone));
 
-constexpr const Pass* kPrepareFloat[] = {&kRemoveNoOps, &kFoldBatchNorm, &kRemoveDeadNodes};
+constexpr const Pass* kPrepareFloat[] = {&kRemoveNoOps, &kFoldConstants, &kFoldBatchNorm,
+                                         &kRemoveDeadNodes};
 static_assert(pipeline_is_ordered(kPrepareFloat, Property::kNone));
 
 constexpr const Pass* kIntegerIo[] = {&kQuantiseIo, &kRemoveDeadNodes};

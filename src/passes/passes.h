@@ -11,6 +11,7 @@ namespace tosaic {
 
 // ATen graphs.
 Status run_remove_no_ops(Graph& graph, PassContext& context);
+Status run_fold_constants(Graph& graph, PassContext& context);  // partition/fold_constants.cpp
 Status run_fold_batch_norm(Graph& graph, PassContext& context);
 Status run_fold_qdq(Graph& graph, PassContext& context);     // quant/fold_qdq.cpp
 Status run_quantise_io(Graph& graph, PassContext& context);  // quant/quantise_io.cpp
@@ -28,6 +29,10 @@ inline constexpr Pass kRemoveNoOps{
     .run = run_remove_no_ops,
     .gives = Property::kFunctional,
     .doc = "drops dropout, detach, alias, clone and asserts, which compute nothing"};
+inline constexpr Pass kFoldConstants{.name = "fold_constants",
+                                     .run = run_fold_constants,
+                                     .needs = Property::kFunctional,
+                                     .doc = "computes what depends on no input"};
 inline constexpr Pass kFoldBatchNorm{
     .name = "fold_batch_norm",
     .run = run_fold_batch_norm,
@@ -74,8 +79,9 @@ inline constexpr Pass kRemoveDeadNodes{.name = "remove_dead_nodes",
                                        .doc = "erases nodes whose results nobody uses"};
 
 inline constexpr const Pass* kAllPasses[] = {
-    &kRemoveNoOps,  &kFoldBatchNorm, &kFoldQdq,     &kQuantiseIo,     &kUnsignIo,
-    &kChooseLayout, &kCanonicalise,  &kFoldRescale, &kShareConstants, &kRemoveDeadNodes,
+    &kRemoveNoOps, &kFoldConstants,  &kFoldBatchNorm,   &kFoldQdq,
+    &kQuantiseIo,  &kUnsignIo,       &kChooseLayout,    &kCanonicalise,
+    &kFoldRescale, &kShareConstants, &kRemoveDeadNodes,
 };
 inline std::span<const Pass* const> all_passes() {
   return kAllPasses;

@@ -83,3 +83,15 @@ op_suite(
     },
 )
 op_suite("conv2d_chain", ConvChain, cases={"": Case(((1, 3, 10, 10),), steps=2, quantizers=BOTH)})
+
+# Windows side by side, whose strides Ethos-U55 lacks.
+op_suite(
+    "conv2d_patches",
+    nn.Conv2d,
+    cases={
+        "": Case(((1, 3, 16, 24),), (3, 8, 4, 4)),
+        "uneven": Case(((1, 3, 16, 10),), (3, 8, (8, 5), (8, 5))),
+        "batch": Case(((2, 3, 10, 5),), (3, 4, 5, 5)),
+        "rest": Case(((1, 3, 18, 17),), (3, 8, 4, 4)),
+    },
+)

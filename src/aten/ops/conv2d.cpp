@@ -34,6 +34,47 @@ std::vector<int64_t> pad_of(const Call& n, const Shape& weight, const Geometry& 
   return pad;
 }
 
+/// Windows that lie side by side, as a vision transformer's patches do.
+bool has_patches(const Shape& x, const std::array<int64_t, 2>& kernel, const Geometry& g) {
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const int64_t size = x[1 + static_cast<int>(axis)];
+    const bool is_row = g.stride[axis] == kernel[axis] && size % kernel[axis] == 0;
+    if ((!is_row && size != kernel[axis]) || g.dilation[axis] != 1) return false;
+  }
+  return std::ranges::all_of(g.pad, [](int64_t p) { return p == 0; });
+}
+
+/// Each patch of [N,H,W,C] as the channels of one pixel, in the order of an OHWI weight.
+Value* patches(Builder& b, Value* x, const std::array<int64_t, 2>& kernel) {
+  const Shape s = x->shape();
+  const int64_t rows = s[1] / kernel[0];
+  const int64_t columns = s[2] / kernel[1];
+  const int64_t width = kernel[1] * s[3];
+  constexpr int64_t kSwapMiddle[] = {0, 2, 1, 3};
+  x = b.transpose(b.reshape(x, {s[0] * rows, kernel[0], columns, width}), kSwapMiddle);
+  return b.reshape(x, {s[0], rows, columns, kernel[0] * width});
+}
+
+/// CONV2D; where the target does not take its strides and windows lie side by side, one with a 1x1
+/// kernel over patches.
+Value* convolve_dense(Builder& b, std::array<Value*, 5> operands, Geometry g,
+                      const tosa::Conv2dAttrs& attrs) {
+  const AttrList list = tosa::write_attrs(attrs, b.module().arena());
+  Value*& x = operands[0];
+  Value*& w = operands[1];
+  const Shape& ws = w->shape();
+  const std::array<int64_t, 2> kernel = {ws[1], ws[2]};
+  if (x->shape().rank() == 4 && has_patches(x->shape(), kernel, g) &&
+      !b.legal(tosa::conv2d, operands, list)) {
+    x = patches(b, x, kernel);
+    w = b.reshape(w, {ws[0], 1, 1, ws[1] * ws[2] * ws[3]});
+    return b.emit(
+        tosa::conv2d, operands,
+        tosa::write_attrs(tosa::Conv2dAttrs{.acc_type = attrs.acc_type}, b.module().arena()));
+  }
+  return b.emit(tosa::conv2d, operands, list);
+}
+
 /// Accumulator of one convolution. `x` is NHWC, `w` OIHW.
 Value* convolve(Builder& b, Value* x, int64_t input_zp, Value* w, Value* bias, Geometry g,
                 bool depthwise) {
@@ -56,7 +97,7 @@ Value* convolve(Builder& b, Value* x, int64_t input_zp, Value* w, Value* bias, G
   Value* zx = b.zero_point(x->dtype(), input_zp);
   Value* zw = b.zero_point(weight->dtype(), 0);
   return depthwise ? b.emit(tosa::depthwise_conv2d, {x, weight, bias, zx, zw}, attrs)
-                   : b.emit(tosa::conv2d, {x, weight, bias, zx, zw}, attrs);
+                   : convolve_dense(b, {x, weight, bias, zx, zw}, g, attrs);
 }
 
 /// Channels [first, first + count) of a value along `axis`.

@@ -101,12 +101,11 @@ TOSAIC_ATEN_OP(arange) = {
 };
 
 TOSAIC_ATEN_OP(arange_start) = {
-    .schemas = schemas(
-        "aten::arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, "
-        "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, "
-        "ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-        "bool? pin_memory=None) -> Tensor"),
+    .schemas = schemas("aten::arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, "
+                       "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+                       "aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, "
+                       "ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+                       "bool? pin_memory=None) -> Tensor"),
     .doc = "Numbers in equal steps: a constant.",
     .traits = Trait::kView,
     .lower = lower_arange,
