@@ -151,6 +151,7 @@ Result check_op(const Node& node, const Target& t) {
   if (node.is(tosa::rescale)) return check_rescale(node, t);
   if (node.is(tosa::matmul)) return in == DType::kI8 ? std::nullopt : absent(node, t);
   if (node.is(tosa::table)) return in == DType::kI8 ? std::nullopt : absent(node, t);
+  if (node.is(tosa::logical_left_shift)) return in == DType::kI32 ? std::nullopt : absent(node, t);
   if (node.is(tosa::select)) return absent(node, t);
   if (node.is(tosa::reduce_max) || node.is(tosa::reduce_min)) {
     return in == DType::kI32 ? absent(node, t) : std::nullopt;

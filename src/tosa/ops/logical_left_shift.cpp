@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "numeric/fixed_point.h"
+#include "tosa/ops.h"
+#include "tosa/ops/elements.h"
+#include "tosa/ops/signatures.h"
+
+namespace tosaic::tosa {
+namespace {
+
+constexpr Signature kSignatures[] = {
+    {Feature::kInt, {DType::kI8}},
+    {Feature::kInt, {DType::kI16}},
+    {Feature::kInt, {DType::kI32}},
+};
+
+template <typename T>
+void compute(RefCall& call) {
+  bool is_outside = false;
+  map_pairs<PlainElement<T>, PlainElement<T>>(call, [&](T value, T shift) {
+    if (!numeric::is_valid_shift<T>(shift)) {
+      is_outside = true;
+      return T{0};
+    }
+    return numeric::logical_left_shift<T>(value, shift);
+  });
+  if (is_outside) call.set_unpredictable("a shift is outside of the bits of its dtype");
+}
+
+Status reference(RefCall& call) {
+  switch (call.in[0]->dtype) {
+    case DType::kI8:
+      compute<int8_t>(call);
+      return ok();
+    case DType::kI16:
+      compute<int16_t>(call);
+      return ok();
+    default:
+      compute<int32_t>(call);
+      return ok();
+  }
+}
+
+}  // namespace
+}  // namespace tosaic::tosa
+
+TOSAIC_TOSA_OP(logical_left_shift) = {
+    .number = 22,
+    .operands = kInput1And2,
+    .results = kOutput,
+    .signatures = kSignatures,
+    .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .num_data = 2,
+    .infer = infer_broadcast,
+    .reference = reference,
+};
