@@ -14,10 +14,16 @@ op_suite(
         "": Case(SHAPES, (2,)),
         "stride1": Case(SHAPES, (3, 1)),
         "overlapping": Case(SHAPES, (3, 2)),
+        "stride4": Case(((1, 4, 12, 16),), (4,)),
+        "stride5": Case(((1, 4, 17, 20),), ((2, 3), (4, 5))),
         "padded": Case(SHAPES, (3, 2, 1)),
         "ceil_mode": Case(SHAPES, (2,), {"ceil_mode": True}),
         "ceil_mode_padded": Case(SHAPES, ((4, 3), (3, 2), 1), {"ceil_mode": True}),
         "whole": Case(SHAPES, ((9, 8),)),
+        "dilation": Case(((1, 8, 16, 16),), (3, 1), {"dilation": 2}),
+        "dilation_all": Case(
+            SHAPES, ((3, 2), 2, 1), {"dilation": (2, 3), "ceil_mode": True}
+        ),
         "batchless": Case(((4, 6, 6),), (2,), kinds=("MI",)),
     },
 )

@@ -31,3 +31,26 @@ op_suite(
         "negative": Case(SHAPES, ((-1, 2, 1, -2),), kinds=("MI",)),
     },
 )
+
+
+class Border(nn.Module):
+    def __init__(self, layer, *args):
+        super().__init__()
+        self.layer = layer(*args)
+
+    def forward(self, x):
+        y = self.layer(x)
+        return y + y
+
+
+op_suite(
+    "pad_border",
+    Border,
+    cases={
+        "reflect": Case(SHAPES, (nn.ReflectionPad2d, (1, 2, 3, 0))),
+        "replicate": Case(SHAPES, (nn.ReplicationPad2d, (1, 2, 3, 0))),
+        "circular": Case(SHAPES, (nn.CircularPad2d, (1, 2, 3, 0))),
+        "reflect1d": Case(((2, 3, 8),), (nn.ReflectionPad1d, (2, 7)), kinds=("MI", "BI")),
+        "replicate1d": Case(((2, 3, 8),), (nn.ReplicationPad1d, 3)),
+    },
+)

@@ -64,3 +64,27 @@ op_suite(
 op_suite("t", Matrix, cases={"": Case(((3, 5),))})
 op_suite("expand", Expand, cases={"": Case(((3, 4, 1),), kinds=("MI", "BI"))})
 op_suite("stack", Stack, cases={"": Case(((1, 3, 4),), (1,)), "last": Case(((1, 3, 4),), (-1,))})
+
+
+class Axes(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        y = self.function(x)
+        return y + y
+
+
+op_suite(
+    "movedim",
+    Axes,
+    cases={
+        "": Case(((1, 3, 4, 5),), (lambda x: x.movedim(1, -1),)),
+        "list": Case(((1, 3, 4, 5),), (lambda x: x.movedim((1, 3), (3, 2)),)),
+        "axis": Case(((1, 3, 4, 5),), (lambda x: x.moveaxis(-1, 0),), kinds=("MI", "BI")),
+    },
+)
+op_suite("swapaxes", Axes, cases={"": Case(((1, 3, 4, 5),), (lambda x: x.swapaxes(1, -1),))})
+op_suite("matrix_transpose", Axes, cases={"": Case(((1, 3, 4, 5),), (lambda x: x.mT,))})
+op_suite("all_axes", Axes, cases={"": Case(((3, 4),), (lambda x: x.T,))})

@@ -45,3 +45,21 @@ for name, module in {
     "unbind": Unbind,
 }.items():
     op_suite(name, module, cases={"": Case(SHAPES)})
+
+
+class Steps(nn.Module):
+    """Every second and third element, to the end of the axis and short of it."""
+
+    def forward(self, x):
+        return x[:, :, ::2, 1::3] + x[:, :, 1::2, :4:2] + x[:, :, :3, ::5]
+
+
+class Narrow(nn.Module):
+    def forward(self, x):
+        a, b, c = torch.tensor_split(x, 3, dim=2)
+        d, _ = torch.tensor_split(x, (2,), dim=-2)
+        return x.narrow(2, 1, 2) + x.narrow(2, -3, 2) + a + b + c + d
+
+
+op_suite("slice_steps", Steps, cases={"": Case(SHAPES)})
+op_suite("narrow", Narrow, cases={"": Case(SHAPES)})

@@ -78,3 +78,11 @@ op_suite(
     ConvFlatten,
     cases={"": Case(((1, 3, 8, 7),), steps=2, quantizers=("arm", "xnnpack"))},
 )
+
+
+class Unflatten(nn.Module):
+    def forward(self, x, y):
+        return (x + x).unflatten(1, (2, -1)).view_as(y) + y
+
+
+op_suite("unflatten", Unflatten, cases={"": Case(((1, 8, 3), (1, 4, 6)))})

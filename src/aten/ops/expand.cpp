@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aten/arithmetic.h"
 
-// Axes of size 1 repeated: TILE.
+// Tensors repeated along axes: TILE. How often follows from the sizes of the result.
 
 namespace tosaic::aten {
 namespace {
@@ -21,6 +21,15 @@ Lowered lower_expand(const Call& n, Builder& b) {
   return b.emit(tosa::tile, {x, b.shape_value(multiples)});
 }
 
+Lowered lower_tile(const Call& n, Builder& b) {
+  if (b.mode() == Builder::Mode::kLower) return lower_expand(n, b);
+  // repeat takes no fewer numbers than there are axes.
+  std::vector<int64_t> repeats = n.ints("dims");
+  const auto rank = static_cast<size_t>(n.out().shape.rank());
+  if (repeats.size() < rank) repeats.insert(repeats.begin(), rank - repeats.size(), 1);
+  return b.call("aten.repeat.default", {n.in(0)}, n.out(), {{"repeats", Attr::ints(repeats)}});
+}
+
 }  // namespace
 }  // namespace tosaic::aten
 
@@ -35,4 +44,34 @@ TOSAIC_ATEN_OP(expand) = {
     .cpu =
         "aten::expand_copy.out(Tensor self, SymInt[] size, *, bool implicit=False, "
         "Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(expand_as) = {
+    .schemas = schemas("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)"),
+    .doc = "Axes of size 1 repeated to another tensor's sizes: TILE.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower =
+        [](const Call& n, Builder& b) {
+          if (b.mode() == Builder::Mode::kLower) return lower_expand(n, b);
+          return Lowered(b.call("aten.expand.default", {n.in(0)}, n.out(),
+                                {{"size", Attr::ints(n.out().shape.sizes())}}));
+        },
+};
+
+TOSAIC_ATEN_OP(repeat) = {
+    .schemas = schemas("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor"),
+    .doc = "Copies side by side along each axis: TILE.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = lower_expand,
+    .cpu = "aten::repeat.out(Tensor self, SymInt[] repeats, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(tile) = {
+    .schemas = schemas("aten::tile(Tensor self, SymInt[] dims) -> Tensor"),
+    .doc = "Copies side by side along each axis: TILE.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = lower_tile,
 };

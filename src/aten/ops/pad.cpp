@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "aten/arithmetic.h"
+#include "aten/calls.h"
 
 // Elements of one number around a tensor: PAD, after a SLICE where the padding is negative. The
 // number is quantised with the parameters that input and output share.
@@ -49,10 +50,78 @@ Lowered lower_constant_pad(const Call& n, Builder& b) {
   return b.emit(tosa::pad, {y, b.shape_value(padding), value});
 }
 
+/// Which element of the axis stands `distance` before its first, or behind its last.
+using Border = int64_t (*)(int64_t distance, bool is_before, int64_t size);
+
+int64_t reflected(int64_t distance, bool is_before, int64_t size) {
+  return is_before ? distance : size - 1 - distance;
+}
+int64_t replicated(int64_t, bool is_before, int64_t size) {
+  return is_before ? 0 : size - 1;
+}
+int64_t wrapped(int64_t distance, bool is_before, int64_t size) {
+  return is_before ? size - distance : distance - 1;
+}
+
+/// Elements of the axis itself around it: runs of neighbours are slices of their own.
+Value* pad_axis(Builder& b, Value* x, int axis, int64_t before, int64_t after, Border border) {
+  const int64_t size = x->shape()[axis];
+  std::vector<int64_t> sources;
+  for (int64_t d = before; d > 0; --d)
+    sources.push_back(border(d, true, size));
+  for (int64_t i = 0; i < size; ++i)
+    sources.push_back(i);
+  for (int64_t d = 1; d <= after; ++d)
+    sources.push_back(border(d, false, size));
+  std::vector<Value*> parts;
+  for (size_t i = 0; i < sources.size();) {
+    size_t end = i + 1;
+    while (end < sources.size() && sources[end] == sources[end - 1] + 1)
+      ++end;
+    parts.push_back(call_slice(b, x, axis, sources[i], static_cast<int64_t>(end - i)));
+    i = end;
+  }
+  TensorType type = x->type();
+  type.shape[axis] = static_cast<int64_t>(sources.size());
+  return call_cat(b, parts, axis, type);
+}
+
+/// Borders made of the tensor's own elements: SLICEs and a CONCAT per axis.
+Lowered lower_border(const Call& n, Builder& b, const std::vector<int64_t>& pad, Border border) {
+  constexpr int64_t kMaxPad = 64;  // each element of a reflected border is a slice
+  Value* x = n.in(0);
+  const int rank = x->shape().rank();
+  if (pad.size() % 2 != 0 || pad.size() > 2 * static_cast<size_t>(rank)) {
+    return reject(Code::kRejectAttribute, "{}: {} paddings for {} axes", n.schema().full_name,
+                  pad.size(), rank);
+  }
+  for (size_t i = 0; i < pad.size() / 2; ++i) {
+    const int axis = rank - 1 - static_cast<int>(i);
+    const int64_t size = x->shape()[axis];
+    const int64_t limit = std::min(kMaxPad, border == &reflected ? size - 1
+                                            : border == &wrapped ? size
+                                                                 : kMaxPad);
+    for (int64_t p : {pad[2 * i], pad[2 * i + 1]}) {
+      if (p < 0 || p > limit || size == 0) {
+        return reject(Code::kRejectAttribute, "{}: padding {} of axis {}; 0 to {} are taken",
+                      n.schema().full_name, p, axis, limit);
+      }
+    }
+    x = pad_axis(b, x, axis, pad[2 * i], pad[2 * i + 1], border);
+  }
+  return call_view(b, x, n.out());
+}
+
 Lowered lower_pad(const Call& n, Builder& b) {
-  if (n.s("mode") != "constant") {
-    return reject(Code::kRejectAttribute, "{}: mode {}; constant is taken", n.schema().full_name,
-                  n.s("mode"));
+  const std::string_view mode = n.s("mode");
+  if (mode == "reflect") return lower_border(n, b, n.ints("pad"), reflected);
+  if (mode == "replicate") return lower_border(n, b, n.ints("pad"), replicated);
+  if (mode == "circular") return lower_border(n, b, n.ints("pad"), wrapped);
+  if (mode != "constant") {
+    return reject(Code::kRejectAttribute,
+                  "{}: mode {}; constant, reflect, replicate and circular "
+                  "are taken",
+                  n.schema().full_name, mode);
   }
   const Attr value = n.has("value") ? n.arg("value") : Attr::integer(0);
   return b.call("aten.constant_pad_nd.default", {n.in(0)}, n.out(),
@@ -77,8 +146,80 @@ TOSAIC_ATEN_OP(constant_pad_nd) = {
 TOSAIC_ATEN_OP(pad) = {
     .schemas = schemas("aten::pad(Tensor self, SymInt[] pad, str mode=\"constant\", "
                        "float? value=None) -> Tensor"),
-    .doc = "constant_pad_nd; the other modes are refused.",
+    .doc = "constant_pad_nd, or a border of the tensor's own elements: SLICEs and CONCAT.",
     .traits = Trait::kView,
     .quant = {same({0, out(0)})},
     .lower = lower_pad,
+};
+
+TOSAIC_ATEN_OP(reflection_pad1d) = {
+    .schemas = schemas("aten::reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor"),
+    .doc = "A border of mirrored elements: SLICEs and CONCAT.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = [](const Call& n,
+                Builder& b) { return lower_border(n, b, n.ints("padding"), reflected); },
+    .cpu =
+        "aten::reflection_pad1d.out(Tensor self, SymInt[2] padding, *, Tensor(a!) out) -> "
+        "Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(reflection_pad2d) = {
+    .schemas = schemas("aten::reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor"),
+    .doc = "A border of mirrored elements: SLICEs and CONCAT.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = [](const Call& n,
+                Builder& b) { return lower_border(n, b, n.ints("padding"), reflected); },
+    .cpu =
+        "aten::reflection_pad2d.out(Tensor self, SymInt[4] padding, *, Tensor(a!) out) -> "
+        "Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(reflection_pad3d) = {
+    .schemas = schemas("aten::reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor"),
+    .doc = "A border of mirrored elements: SLICEs and CONCAT.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = [](const Call& n,
+                Builder& b) { return lower_border(n, b, n.ints("padding"), reflected); },
+    .cpu =
+        "aten::reflection_pad3d.out(Tensor self, SymInt[6] padding, *, Tensor(a!) out) -> "
+        "Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(replication_pad1d) = {
+    .schemas = schemas("aten::replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor"),
+    .doc = "A border of repeated elements: SLICEs and CONCAT.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = [](const Call& n,
+                Builder& b) { return lower_border(n, b, n.ints("padding"), replicated); },
+    .cpu =
+        "aten::replication_pad1d.out(Tensor self, SymInt[2] padding, *, Tensor(a!) out) -> "
+        "Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(replication_pad2d) = {
+    .schemas = schemas("aten::replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor"),
+    .doc = "A border of repeated elements: SLICEs and CONCAT.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = [](const Call& n,
+                Builder& b) { return lower_border(n, b, n.ints("padding"), replicated); },
+    .cpu =
+        "aten::replication_pad2d.out(Tensor self, SymInt[4] padding, *, Tensor(a!) out) -> "
+        "Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(replication_pad3d) = {
+    .schemas = schemas("aten::replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor"),
+    .doc = "A border of repeated elements: SLICEs and CONCAT.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = [](const Call& n,
+                Builder& b) { return lower_border(n, b, n.ints("padding"), replicated); },
+    .cpu =
+        "aten::replication_pad3d.out(Tensor self, SymInt[6] padding, *, Tensor(a!) out) -> "
+        "Tensor(a!)",
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 
 #include "aten/arithmetic.h"
+#include "aten/calls.h"
 
 // Pooling over the last two axes.
 //
@@ -81,6 +83,94 @@ Lowered pooled_result(const Call& n, Builder& b, Value* y) {
   return b.reshape(b.layout_transpose(y, kToNchw), n.out().shape);
 }
 
+/// One of the pooling operations, with what its operands are besides the image.
+struct Pool {
+  const OpDef& op;
+  std::vector<Value*> others{};
+  DType acc_type = DType::kUnknown;  ///< of AVG_POOL2D
+
+  AttrList attrs(Builder& b, const Geometry& g) const {
+    Arena& arena = b.module().arena();
+    if (&op == &tosa::max_pool2d) {
+      return tosa::write_attrs(tosa::MaxPool2dAttrs{g.kernel(), g.stride(), g.pad()}, arena);
+    }
+    return tosa::write_attrs(tosa::AvgPool2dAttrs{g.kernel(), g.stride(), g.pad(), acc_type},
+                             arena);
+  }
+  std::vector<Value*> operands(Value* x) const {
+    std::vector<Value*> all = {x};
+    all.insert(all.end(), others.begin(), others.end());
+    return all;
+  }
+  bool legal(Builder& b, Value* x, const Geometry& g) const {
+    return b.legal(op, operands(x), attrs(b, g));
+  }
+  Value* emit(Builder& b, Value* x, const Geometry& g) const {
+    return b.emit(op, operands(x), attrs(b, g));
+  }
+};
+
+/// Windows that lie side by side and cover the image.
+bool windows_tile(const Shape& x, const Geometry& g) {
+  for (size_t i = 0; i < 2; ++i) {
+    const Window& w = g.axes[i];
+    const int64_t size = x[1 + static_cast<int>(i)];
+    if (size != w.kernel && (w.stride != w.kernel || size % w.kernel != 0)) return false;
+  }
+  return !g.padded();
+}
+
+/// [N,H,W,C] -> [1,KH,KW,windows*C]: the windows of all images as channels of one that is as large
+/// as a window. A pooling of it makes no step, and has one image.
+Value* windows_as_channels(Builder& b, Value* x, const Geometry& g) {
+  const Shape s = x->shape();
+  const auto [kh, kw] = g.kernel();
+  const int64_t rows = s[0] * s[1] / kh;
+  const int64_t windows = rows * (s[2] / kw);
+  constexpr int64_t kSwapFirst[] = {1, 0, 2};
+  constexpr int64_t kSwapMiddle[] = {0, 2, 1, 3};
+  x = b.transpose(b.reshape(x, {rows, kh, s[2] * s[3]}), kSwapFirst);
+  x = b.transpose(b.reshape(x, {kh, windows, kw, s[3]}), kSwapMiddle);
+  return b.reshape(x, {1, kh, kw, windows * s[3]});
+}
+
+/// The greatest divisor of a stride that is no more than `most`.
+int64_t divisor(int64_t stride, int64_t most) {
+  while (stride % most != 0)
+    --most;
+  return most;
+}
+
+/// A pooling of an NHWC image. Where the target does not take it so: windows as channels, or
+/// smaller strides of whose results some are dropped.
+Value* pool(Builder& b, const Pool& p, Value* x, const Geometry& g) {
+  if (p.legal(b, x, g)) return p.emit(b, x, g);
+  const Shape s = x->shape();
+  if (s.rank() == 4 && windows_tile(s, g)) {
+    Geometry whole = g;
+    for (Window& w : whole.axes)
+      w.stride = 1;
+    if (Value* all = windows_as_channels(b, x, g); p.legal(b, all, whole)) {
+      const auto [kh, kw] = g.kernel();
+      return b.reshape(p.emit(b, all, whole), {s[0], s[1] / kh, s[2] / kw, s[3]});
+    }
+  }
+  for (int64_t most = 3; most >= 1; --most) {
+    Geometry smaller = g;
+    for (Window& w : smaller.axes)
+      w.stride = divisor(w.stride, most);
+    if (!p.legal(b, x, smaller)) continue;
+    Value* y = p.emit(b, x, smaller);
+    for (int i = 0; i < 2; ++i) {
+      const int64_t step =
+          g.axes[static_cast<size_t>(i)].stride / smaller.axes[static_cast<size_t>(i)].stride;
+      y = call_steps(b, y, 1 + i, 0, (y->shape()[1 + i] - 1) / step + 1, step);
+    }
+    return y;
+  }
+  return p.emit(b, x, g);  // which gives the reason
+}
+
 /// Turns padding into elements of value 0: all of it, or only PyTorch's own, which leaves what
 /// windows of ceil_mode hang over.
 Value* pad_with_zeros(Builder& b, Value* x, int64_t zero_point, Geometry& g, bool all) {
@@ -99,10 +189,14 @@ Value* pad_with_zeros(Builder& b, Value* x, int64_t zero_point, Geometry& g, boo
   return b.emit(tosa::pad, {x, b.shape_value(padding), b.zero_point(x->dtype(), zero_point)});
 }
 
-/// Sum of each window divided by `divisor`: a depthwise convolution with a kernel of ones, whose
-/// accumulator is scaled once.
-Value* scaled_sum(const Call& n, Builder& b, Value* x, const TensorType& in, const Geometry& g,
-                  double divisor) {
+/// The operands of a DEPTHWISE_CONV2D that sums windows, and its attributes.
+struct WindowSum {
+  std::vector<Value*> operands;
+  AttrList attrs;
+};
+
+WindowSum window_sum(Builder& b, Value* x, const TensorType& in, const Geometry& g,
+                     double divisor) {
   const bool quantised = in.quant != nullptr;
   const auto [kh, kw] = g.kernel();
   const Shape shape{kh, kw, x->shape()[3], 1};
@@ -112,17 +206,37 @@ Value* scaled_sum(const Call& n, Builder& b, Value* x, const TensorType& in, con
                     : b.constant_floats(in.dtype, shape, std::vector<double>(count, 1 / divisor));
   const DType acc_type = accumulator_type(in.dtype);
   Value* bias = quantised ? b.scalar_int(acc_type, 0) : b.scalar_float(in.dtype, 0);
-  Value* acc =
-      b.emit(tosa::depthwise_conv2d,
-             {x, ones, bias, b.zero_point(in.dtype, quantised ? in.quant->zero_point() : 0),
-              b.zero_point(ones->dtype(), 0)},
-             tosa::Conv2dAttrs{.pad = g.pad(), .stride = g.stride(), .acc_type = acc_type});
-  if (!quantised) return acc;
-  const Quant& to = *n.out().quant;
-  return clamp_to_range(
-      b,
-      b.rescale(acc, n.out().dtype, in.quant->scale() / (divisor * to.scale()), 0, to.zero_point()),
-      n.out());
+  return {{x, ones, bias, b.zero_point(in.dtype, quantised ? in.quant->zero_point() : 0),
+           b.zero_point(ones->dtype(), 0)},
+          tosa::write_attrs(
+              tosa::Conv2dAttrs{.pad = g.pad(), .stride = g.stride(), .acc_type = acc_type},
+              b.module().arena())};
+}
+
+/// Sum of each window divided by `divisor`: a depthwise convolution with a kernel of ones, whose
+/// accumulator is scaled once. nullptr when the target does not take it.
+Value* scaled_sum(const Call& n, Builder& b, Value* x, const TensorType& in, Geometry g,
+                  double divisor) {
+  Shape result;
+  WindowSum sum = window_sum(b, x, in, g, divisor);
+  if (!b.legal(tosa::depthwise_conv2d, sum.operands, sum.attrs)) {
+    if (x->shape().rank() != 4 || !windows_tile(x->shape(), g)) return nullptr;
+    const Shape s = x->shape();
+    result = {s[0], s[1] / g.axes[0].kernel, s[2] / g.axes[1].kernel, s[3]};
+    x = windows_as_channels(b, x, g);
+    for (Window& w : g.axes)
+      w.stride = 1;
+    sum = window_sum(b, x, in, g, divisor);
+    if (!b.legal(tosa::depthwise_conv2d, sum.operands, sum.attrs)) return nullptr;
+  }
+  Value* acc = b.emit(tosa::depthwise_conv2d, sum.operands, sum.attrs);
+  if (in.quant != nullptr) {
+    const Quant& to = *n.out().quant;
+    acc = b.rescale(acc, n.out().dtype, in.quant->scale() / (divisor * to.scale()), 0,
+                    to.zero_point());
+    acc = clamp_to_range(b, acc, n.out());
+  }
+  return result.rank() == 0 ? acc : b.reshape(acc, result);
 }
 
 Lowered lower_avg_pool2d(const Call& n, Builder& b) {
@@ -140,13 +254,20 @@ Lowered lower_avg_pool2d(const Call& n, Builder& b) {
   if (has_divisor || (n.b("count_include_pad") && g.padded())) {
     y = pad_with_zeros(b, y, zero_point, g, has_divisor);
   }
-  if (has_divisor) {
-    return pooled_result(n, b, scaled_sum(n, b, y, in, g, n.f("divisor_override")));
+  // AVG_POOL2D rounds to the input's steps: other ones are reached by one rounding of the sum.
+  const bool rounds_twice = in.quant != n.out().quant && !g.padded();
+  if (has_divisor || rounds_twice) {
+    const auto [kh, kw] = g.kernel();
+    const double count = has_divisor ? n.f("divisor_override") : static_cast<double>(kh) * kw;
+    if (Value* sum = scaled_sum(n, b, y, in, g, count)) return pooled_result(n, b, sum);
+    if (has_divisor) {
+      return reject(Code::kRejectTargetOp, "{}: the target has no sum of {}x{} windows",
+                    n.schema().full_name, kh, kw);
+    }
   }
   Value* zp = b.zero_point(in.dtype, zero_point);
   const DType acc_type = in.quant == nullptr ? accumulator_type(in.dtype) : DType::kI32;
-  y = b.emit(tosa::avg_pool2d, {y, zp, zp},
-             tosa::AvgPool2dAttrs{g.kernel(), g.stride(), g.pad(), acc_type});
+  y = pool(b, {tosa::avg_pool2d, {zp, zp}, acc_type}, y, g);
   if (in.quant != n.out().quant) {
     const Quant& to = *n.out().quant;
     y = b.rescale(y, n.out().dtype, in.quant->scale() / to.scale(), zero_point, to.zero_point());
@@ -155,18 +276,60 @@ Lowered lower_avg_pool2d(const Call& n, Builder& b) {
   return pooled_result(n, b, y);
 }
 
-Lowered lower_max_pool2d(const Call& n, Builder& b) {
-  for (int64_t d : n.ints("dilation", 2)) {
-    if (d != 1) {
-      return reject(Code::kRejectAttribute, "{}: dilation {}; TOSA's windows have dilation 1",
-                    n.schema().full_name, d);
+/// Greatest of the elements that lie `dilation` apart along an axis, for each window: the maximum
+/// of shifted copies, of which every stride-th counts.
+Value* max_along(Builder& b, Value* x, int axis, const Window& w, int64_t dilation, int64_t count) {
+  Value* greatest = nullptr;
+  for (int64_t i = 0; i < w.kernel; ++i) {
+    const int64_t extent = (count - 1) * w.stride + 1;
+    Value* shifted = call_slice(b, x, axis, i * dilation, extent);
+    if (greatest == nullptr) {
+      greatest = shifted;
+      continue;
     }
+    greatest = b.call("aten.maximum.default", {greatest, shifted}, shifted->type());
   }
-  Value* x = with_parameters(n, b, n.in(0), n.out());
+  return call_steps(b, greatest, axis, 0, count, w.stride);
+}
+
+/// Windows with dilation, which MAX_POOL2D lacks: rows first, then columns.
+Lowered max_pool2d_with_dilation(const Call& n, Builder& b, Geometry g,
+                                 const std::vector<int64_t>& dilation) {
+  Value* x = n.in(0);
+  const int rank = x->shape().rank();
+  std::array<int64_t, 2> count{};
+  std::vector<int64_t> pad;
+  TensorType padded = x->type();
+  for (size_t i = 0; i < 2; ++i) {
+    const int axis = rank - 2 + static_cast<int>(i);
+    count[i] = n.out().shape[axis];
+    const int64_t end =
+        (count[i] - 1) * g.axes[i].stride + dilation[i] * (g.axes[i].kernel - 1) + 1;
+    const int64_t after = std::max<int64_t>(end - padded.shape[axis] - g.axes[i].pad, 0);
+    pad.insert(pad.begin(), {g.axes[i].pad, after});
+    padded.shape[axis] += g.axes[i].pad + after;
+  }
+  if (std::ranges::any_of(pad, [](int64_t p) { return p != 0; })) {
+    x = b.call("aten.constant_pad_nd.default", {x}, padded,
+               {{"pad", Attr::ints(pad)},
+                {"value", Attr::real(-std::numeric_limits<double>::infinity())}});
+  }
+  x = max_along(b, x, rank - 2, g.axes[0], dilation[0], count[0]);
+  return call_view(b, max_along(b, x, rank - 1, g.axes[1], dilation[1], count[1]), n.out());
+}
+
+Lowered lower_max_pool2d(const Call& n, Builder& b) {
   Geometry g;
   if (auto r = read_geometry(n, n.in(0)->shape(), g)) return *r;
+  const std::vector<int64_t> dilation = n.ints("dilation", 2);
+  if (dilation.size() != 2 || std::ranges::min(dilation) < 1) {
+    return reject(Code::kRejectAttribute, "{}: the dilation must be two sizes above 0",
+                  n.schema().full_name);
+  }
+  if (dilation[0] > 1 || dilation[1] > 1) return max_pool2d_with_dilation(n, b, g, dilation);
+  Value* x = with_parameters(n, b, n.in(0), n.out());
   Value* y = pooled_input(b, x, g);
-  y = b.emit(tosa::max_pool2d, {y}, tosa::MaxPool2dAttrs{g.kernel(), g.stride(), g.pad()});
+  y = pool(b, {tosa::max_pool2d}, y, g);
   return pooled_result(n, b, y);
 }
 
@@ -179,24 +342,6 @@ Lowered lower_or_record_max_pool2d(const Call& n, Builder& b) {
 }
 
 // ---- Adaptive pooling -------------------------------------------------------------------------
-
-/// Elements [first, first + count) of an axis, by a call.
-Value* call_slice(Builder& b, Value* x, int axis, int64_t first, int64_t count) {
-  if (x->shape()[axis] == count) return x;
-  TensorType type = x->type();
-  type.shape[axis] = count;
-  return b.call("aten.slice.Tensor", {x}, type,
-                {{"dim", Attr::integer(axis)},
-                 {"start", Attr::integer(first)},
-                 {"end", Attr::integer(first + count)}});
-}
-
-Value* call_cat(Builder& b, std::span<Value* const> parts, int axis, const TensorType& type) {
-  if (parts.size() == 1) return parts[0];
-  const auto count = static_cast<int16_t>(parts.size());
-  const NamedArg dim{"dim", Attr::integer(axis)};
-  return b.call_all("aten.cat.default", parts, {&count, 1}, {&type, 1}, {&dim, 1})[0];
-}
 
 /// Average of the whole input, or of windows that tile it: [.., H, W] to `type`.
 Value* call_avg_pool(Builder& b, Value* x, const TensorType& type, int64_t kh, int64_t kw) {

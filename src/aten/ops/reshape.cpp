@@ -71,3 +71,20 @@ TOSAIC_ATEN_OP(squeeze) = {
     .quant = {same({0, out(0)})},
     .lower = lower_or_record_reshape,
 };
+
+TOSAIC_ATEN_OP(unflatten) = {
+    .schemas = schemas("aten::unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)"),
+    .doc = "One axis as several: RESHAPE.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = lower_or_record_reshape,
+};
+
+TOSAIC_ATEN_OP(view_as) = {
+    .schemas = schemas("aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+                       "aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)"),
+    .doc = "The same elements under another tensor's sizes: RESHAPE.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = lower_or_record_reshape,
+};

@@ -31,6 +31,37 @@ Value* part(const Call& n, Builder& b, int64_t axis, int64_t first, int64_t coun
   return b.reshape(y, type.shape);
 }
 
+/// Elements first, first + step, … : the axis cut into blocks of `step` elements, of which each
+/// gives its first. The last block is filled up where the axis ends.
+Lowered every_step(const Call& n, Builder& b, int64_t axis, int64_t first, int64_t count) {
+  Value* x = n.in(0);
+  if (x->is_constant()) x = with_parameters(n, b, x, n.out());
+  const Shape& s = x->shape();
+  const int64_t step = n.i("step");
+  int64_t outer = 1;
+  for (int i = 0; i < axis; ++i)
+    outer *= s[i];
+  const int64_t size = s[static_cast<int>(axis)];
+  const int64_t inner = s.num_elements() / (outer * size);
+  const Quant* quant = x->quant();
+  Value* y = b.reshape(x, {outer, size, inner});
+  const int64_t missing = std::max<int64_t>(first + count * step - size, 0);
+  if (missing > 0) {
+    const std::vector<int64_t> padding = {0, 0, 0, missing, 0, 0};
+    y = b.emit(tosa::pad, {y, b.shape_value(padding), b.zero_point(x->dtype(), 0)});
+  }
+  y = b.slice(y, std::vector<int64_t>{0, first, 0},
+              std::vector<int64_t>{outer, count * step, inner});
+  y = b.reshape(y, {outer * count, step, inner});
+  y = b.slice(y, std::vector<int64_t>{0, 0, 0}, std::vector<int64_t>{outer * count, 1, inner});
+  y = b.reshape(y, n.out().shape);
+  if (quant != n.out().quant) {
+    y->set_type({y->dtype(), y->shape(), quant});
+    y = with_parameters(n, b, y, n.out());
+  }
+  return y;
+}
+
 /// PyTorch's bound of a slice: negative ones count from the end, all are limited to the axis.
 int64_t bound(const Call& n, std::string_view name, int64_t missing, int64_t size) {
   int64_t value = n.has(name) ? n.i(name) : missing;
@@ -42,17 +73,36 @@ Lowered lower_slice(const Call& n, Builder& b) {
   int64_t axis = n.i("dim");
   const Shape& shape = n.in(0)->shape();
   if (shape.rank() == 0 || !normalise_axis(axis, shape.rank())) return no_axis(n, axis);
-  if (const int64_t step = n.i("step"); step != 1) {
-    return reject(Code::kRejectAttribute, "{}: step {}; TOSA's SLICE has step 1",
-                  n.schema().full_name, step);
+  const int64_t step = n.i("step");
+  if (step < 1) {
+    return reject(Code::kRejectAttribute, "{}: step {} is below 1", n.schema().full_name, step);
   }
   const int64_t size = shape[static_cast<int>(axis)];
   const int64_t first = bound(n, "start", 0, size);
-  const int64_t count = bound(n, "end", size, size) - first;
+  const int64_t extent = bound(n, "end", size, size) - first;
+  if (extent <= 0) {
+    return reject(Code::kRejectShape, "{}: the result has no elements", n.schema().full_name);
+  }
+  if (extent <= step) return part(n, b, axis, first, 1, n.out());
+  if (step > 1) return every_step(n, b, axis, first, (extent + step - 1) / step);
+  return part(n, b, axis, first, extent, n.out());
+}
+
+Lowered lower_narrow(const Call& n, Builder& b) {
+  int64_t axis = n.i("dim");
+  const Shape& shape = n.in(0)->shape();
+  if (shape.rank() == 0 || !normalise_axis(axis, shape.rank())) return no_axis(n, axis);
+  int64_t first = n.i("start");
+  if (first < 0) first += shape[static_cast<int>(axis)];
+  const int64_t count = n.i("length");
   if (count <= 0) {
     return reject(Code::kRejectShape, "{}: the result has no elements", n.schema().full_name);
   }
-  return part(n, b, axis, first, count, n.out());
+  if (b.mode() == Builder::Mode::kLower) return part(n, b, axis, first, count, n.out());
+  return b.call("aten.slice.Tensor", {n.in(0)}, n.out(),
+                {{"dim", Attr::integer(axis)},
+                 {"start", Attr::integer(first)},
+                 {"end", Attr::integer(first + count)}});
 }
 
 Lowered lower_select(const Call& n, Builder& b) {
@@ -109,6 +159,17 @@ TOSAIC_ATEN_OP(slice) = {
         "SymInt? end=None, SymInt step=1, *, Tensor(a!) out) -> Tensor(a!)",
 };
 
+TOSAIC_ATEN_OP(narrow) = {
+    .schemas = schemas("aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> "
+                       "Tensor(a)",
+                       "aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> "
+                       "Tensor"),
+    .doc = "A range of an axis: SLICE.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = lower_narrow,
+};
+
 TOSAIC_ATEN_OP(select) = {
     .schemas = schemas("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
                        "aten::select_copy.int(Tensor self, int dim, SymInt index) -> Tensor"),
@@ -128,6 +189,10 @@ TOSAIC_ATEN_OP(split) = {
         "aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> "
         "Tensor(a)[]",
         "aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
+        "aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> "
+        "Tensor(a)[]",
+        "aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> "
+        "Tensor(a)[]",
         "aten::split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
         "aten::split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"),
     .doc = "An axis cut into parts: one SLICE per result.",

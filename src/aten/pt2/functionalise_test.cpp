@@ -94,7 +94,7 @@ TEST(Pt2Functionalise, WritingToABaseWhoseViewIsUsedLaterIsRefused) {
     p.input("x", kTestF32, {2, 3});
     binary(p, kAdd, "x", "a");
     // No row serves it; it is a view all the same.
-    unary(p, "torch.ops.aten.swapdims.default", "a", "v");
+    unary(p, "torch.ops.aten.diagonal.default", "a", "v");
     if (!later) unary(p, "torch.ops.aten.relu.default", "v", "r");
     binary(p, kAddInPlace, "a", "b");
     if (later) unary(p, "torch.ops.aten.relu.default", "v", "r");
@@ -116,7 +116,7 @@ TEST(Pt2Functionalise, MutableStateIsRefusedByName) {
       text_of(in_place),
       "E0304: aten.add_.Tensor: mutable buffer \"bn.count\": the program changes it in place");
   TestPt2 by_view = p;
-  unary(by_view, "torch.ops.aten.swapdims.default", "b_count", "v");
+  unary(by_view, "torch.ops.aten.diagonal.default", "b_count", "v");
   binary(by_view, kAddInPlace, "v", "c");
   EXPECT_EQ(
       text_of(by_view),
