@@ -54,6 +54,7 @@ enum class ConstraintKind : uint8_t {
   kFixed,   ///< the parameters are fixed by the operator (sigmoid's output)
   kWeight,  ///< symmetric weight, per channel along `axis`
   kBias,    ///< int32 (int48 for 16-bit activations), scale = product of two operands' scales
+  kReal,    ///< a constant stays float and the row takes its numbers; else parameters of its own
 };
 
 struct Constraint {
@@ -83,6 +84,10 @@ constexpr Constraint weight(OperandRef a, int axis) {
 /// `a`'s scale is the product of the scales of `x` and `w`.
 constexpr Constraint bias(OperandRef a, OperandRef x, OperandRef w) {
   return {ConstraintKind::kBias, {a, x, w}, 3};
+}
+/// A scale, offset or mask whose numbers the row puts into its own integers.
+constexpr Constraint real(OperandRef a) {
+  return {ConstraintKind::kReal, {a}, 1};
 }
 
 struct Constraints {

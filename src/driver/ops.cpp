@@ -59,6 +59,8 @@ std::string_view kind_name(aten::ConstraintKind kind) {
       return "weight";
     case aten::ConstraintKind::kBias:
       return "bias";
+    case aten::ConstraintKind::kReal:
+      return "real";
   }
   return "none";
 }

@@ -46,6 +46,17 @@ bool is_accumulator_bias(const Value& bias, const Value& x, const Value& w) {
   return true;
 }
 
+/// Which operands the row takes as float constants.
+std::vector<bool> real_operands(const Node& node) {
+  std::vector<bool> is_real(static_cast<size_t>(node.num_operands()), false);
+  for (const Constraint& constraint : aten::row(node.op()).quant) {
+    if (constraint.kind != ConstraintKind::kReal) continue;
+    const int index = single_operand_of(node, constraint.operands[0]);
+    if (index >= 0) is_real[static_cast<size_t>(index)] = true;
+  }
+  return is_real;
+}
+
 /// A bias that does not count in the accumulator's steps is given to the row as the float it means.
 void use_float_bias(const Node& node, std::vector<Value*>& operands) {
   const Constraint* constraint = bias_constraint(node);
@@ -89,14 +100,19 @@ std::vector<int> operands_of(const Node& node, aten::OperandRef ref) {
 bool quantised_operands(const Node& node, const Twins& twins, std::vector<Value*>& operands) {
   const Constraint* bias = bias_constraint(node);
   const int bias_index = bias == nullptr ? -1 : single_operand_of(node, bias->operands[0]);
+  const std::vector<bool> is_real = real_operands(node);
   bool any = false;
   for (int i = 0; i < node.num_operands(); ++i) {
     Value* value = node.operand(i);
+    const bool real = is_real[static_cast<size_t>(i)];
     if (value != nullptr && is_float(value->dtype())) {
       Value* twin = twins.find(*value);
-      const bool is_float_bias = i == bias_index && value->is_constant();
-      if (twin == nullptr && !is_float_bias) return false;
+      const bool stays_float = value->is_constant() && (real || i == bias_index);
+      if (twin == nullptr && !stays_float) return false;
       if (twin != nullptr) value = twin;
+    }
+    if (real && value != nullptr && value->is_constant() && value->quant() != nullptr) {
+      value = &dequantised_constant(*value);
     }
     if (value != nullptr && value->quant() != nullptr) {
       if (!value->is_constant() && !value->quant()->per_tensor()) return false;

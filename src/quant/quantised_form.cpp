@@ -97,6 +97,7 @@ class Planning {
     if (!is_single(*value)) return true;
     if (value->is_constant()) {
       if (constraint_of(node_, ConstraintKind::kBias, index) != nullptr) return true;
+      if (constraint_of(node_, ConstraintKind::kReal, index) != nullptr) return true;
       if (const Constraint* weight = constraint_of(node_, ConstraintKind::kWeight, index)) {
         return plan_weight(*value, weight->axis, operand);
       }

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aten/integers.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <numbers>
+
+namespace tosaic::aten {
+namespace {
+
+constexpr int64_t kOne30 = int64_t{1} << 30;
+constexpr int kCodes = 256;
+constexpr int64_t kLowest = -128;      // code of an 8-bit unsigned 0
+constexpr int64_t kHighest = 127;      // code of the greatest argument, 0, of an exponential
+constexpr double kMost = 65535;        // of 16 bits
+constexpr int64_t kArguments = 65535;  // steps that two bytes count, down from 0
+
+// Mantissas in [2^30, 2^31) by their 256 intervals.
+constexpr int64_t kCentre = 3 * (kOne30 / 2);
+constexpr double kHalfWidth = 0x1p29;
+constexpr double mantissa_at(int code) {
+  return static_cast<double>(kCentre) + code * kHalfWidth / 128;
+}
+
+}  // namespace
+
+Value* Integers::at_least(Value* x, int64_t y) {
+  return b_.emit(tosa::maximum, {x, like(x, y)}, tosa::NanModeAttrs{});
+}
+Value* Integers::at_most(Value* x, int64_t y) {
+  return b_.emit(tosa::minimum, {x, like(x, y)}, tosa::NanModeAttrs{});
+}
+Value* Integers::shift_left(Value* x, Value* bits) {
+  return b_.emit(tosa::logical_left_shift, {x, bits});
+}
+Value* Integers::shift_right(Value* x, Value* bits) {
+  return b_.emit(tosa::arithmetic_right_shift, {x, bits},
+                 tosa::ArithmeticRightShiftAttrs{.round = true});
+}
+Value* Integers::sum(Value* x, int axis) {
+  return b_.emit(tosa::reduce_sum, {x}, tosa::AxisAttrs{axis});
+}
+Value* Integers::centred(Value* x, const Quant& quant, double factor) {
+  return b_.rescale(x, DType::kI32, factor, quant.zero_point(), 0);
+}
+
+Value* Integers::table(Value* code, const std::function<double(int code)>& value) {
+  std::array<int64_t, kCodes> high{};
+  std::array<int64_t, kCodes> low{};
+  for (int i = 0; i < kCodes; ++i) {
+    const double real = std::clamp(value(i + static_cast<int>(kLowest)), 0.0, kMost);
+    const int64_t stored = std::llrint(real);
+    high[static_cast<size_t>(i)] = (stored >> 8) + kLowest;
+    low[static_cast<size_t>(i)] = (stored & 255) + kLowest;
+  }
+  const auto part = [&](std::span<const int64_t> values, double weight) {
+    Value* entries = b_.constant_ints(DType::kI8, {kCodes}, values);
+    return b_.rescale(b_.emit(tosa::table, {code, entries}), DType::kI32, weight, kLowest, 0);
+  };
+  return add(part(high, 256), part(low, 1));
+}
+
+Scaled Integers::exp_of_bytes(Value* d, double unit) {
+  Value* code = b_.rescale(d, DType::kI8, 1, 0, kHighest);
+  const auto value = [=](int c) {
+    return kMost * std::exp(unit * (c - static_cast<int>(kHighest)));
+  };
+  return {table(code, value), 1 / kMost};
+}
+
+Scaled Integers::exp(Value* d, double unit, bool fine) {
+  constexpr int kSteps = 1 << 12;  // per 1
+  constexpr int kFinerSteps = 16;  // per step
+  const int finer = fine ? kFinerSteps : 1;
+  // Limited first, so that no product leaves int32.
+  const double least = -static_cast<double>(kArguments) / (kSteps * unit);
+  if (least > -0x1p31) d = at_least(d, static_cast<int64_t>(std::ceil(least)));
+  Value* v = b_.rescale(d, DType::kI32, unit * kSteps * finer, 0, 0);
+  Value* rest = nullptr;
+  // Rounded up, so that what is left is not above 0 either: v = 256 * high + low.
+  const auto rounded_up = [&](Value* x, int by, DType dtype, int64_t zero_point) {
+    return b_.rescale(add(x, by / 2 - 1), dtype, 1.0 / by, 0, zero_point);
+  };
+  if (fine) {
+    Value* coarse = rounded_up(v, kFinerSteps, DType::kI32, 0);
+    rest = sub(v, b_.rescale(coarse, DType::kI32, kFinerSteps, 0, 0));
+    v = coarse;
+  }
+  Value* high = rounded_up(v, kCodes, DType::kI8, kHighest);
+  Value* low = sub(v, b_.rescale(high, DType::kI32, kCodes, kHighest, 0));
+  low = b_.rescale(low, DType::kI8, 1, 0, kHighest);
+  const auto part = [&](Value* code, double step) {
+    return table(code,
+                 [=](int c) { return kMost * std::exp(step * (c - static_cast<int>(kHighest))); });
+  };
+  Value* y = mul(part(high, static_cast<double>(kCodes) / kSteps), part(low, 1.0 / kSteps), 16);
+  // exp(r) is 1 + r for the rest of less than a step.
+  if (fine) y = add(y, mul(y, rest, std::countr_zero(unsigned{kSteps * kFinerSteps})));
+  return {y, 0x1p16 / (kMost * kMost)};
+}
+
+Integers::Normalised Integers::normalise(Value* x) {
+  Value* shift = add(leading_zeros(x), -1);
+  return {shift_left(x, shift), shift};
+}
+
+/// The code of the interval that a mantissa lies in.
+Value* Integers::index_of(Value* mantissa, int64_t centre, double half_width) {
+  return b_.rescale(add(mantissa, -centre), DType::kI8, 128 / half_width, 0, 0);
+}
+
+// Y = 1 / m, with 29 fraction bits, for m in [1/2, 1) with 31: a guess out of a table and a step
+// of Newton's method, Y (2 - m Y).
+Value* Integers::reciprocal(Value* x) {
+  const Normalised n = normalise(x);
+  Value* code = index_of(n.mantissa, kCentre, kHalfWidth);
+  std::array<int64_t, kCodes> guess{};
+  for (int i = 0; i < kCodes; ++i) {
+    const double inverse = 0x1p31 / mantissa_at(i + static_cast<int>(kLowest));
+    guess[static_cast<size_t>(i)] =
+        std::clamp<int64_t>(std::llrint((inverse - 1) * 255), 0, 255) + kLowest;
+  }
+  Value* y = b_.emit(tosa::table, {code, b_.constant_ints(DType::kI8, {kCodes}, guess)});
+  y = add(b_.rescale(y, DType::kI32, 0x1p29 / 255, kLowest, 0), kOne30 / 2);
+  y = mul(y, sub(kOne30, mul(n.mantissa, y, 31)), 29);
+  return shift_right(y, sub(15, at_most(n.shift, 15)));
+}
+
+// Y = 1 / sqrt(m), with 29 fraction bits, for m in [1/4, 1) with 31: a guess and Newton's
+// Y (3 - m Y^2) / 2. The shift is even, 2h, so that 1 / sqrt(x) = Y * 2^(h - 15.5).
+Value* Integers::rsqrt(Value* x, bool fine) {
+  constexpr int64_t kMiddle = 5 * (kOne30 / 4);
+  constexpr double kHalf = 0.75 * 0x1p30;
+  Value* half = shift_right(add(leading_zeros(x), -2), like(x, 1));
+  Value* m = shift_left(x, add(half, half));
+  std::array<int64_t, kCodes> guess{};
+  for (int i = 0; i < kCodes; ++i) {
+    const double at = static_cast<double>(kMiddle) + (i - 128) * kHalf / 128;
+    const double root = std::sqrt(0x1p31 / at);
+    guess[static_cast<size_t>(i)] =
+        std::clamp<int64_t>(std::llrint((root - 1) * 255), 0, 255) + kLowest;
+  }
+  Value* y = b_.emit(tosa::table,
+                     {index_of(m, kMiddle, kHalf), b_.constant_ints(DType::kI8, {kCodes}, guess)});
+  y = add(b_.rescale(y, DType::kI32, 0x1p29 / 255, kLowest, 0), kOne30 / 2);
+  for (int step = 0; step < (fine ? 2 : 1); ++step) {
+    Value* product = mul(m, mul(y, y, 30), 31);  // 28 fraction bits
+    y = mul(y, sub(3 * (kOne30 / 4), product), 29);
+  }
+  return shift_right(y, sub(15, half));
+}
+
+// ln(x) = (31 - shift) ln 2 + ln(m), with m in [1/2, 1): a table at the middle of m's interval and
+// the slope there.
+Value* Integers::log(Value* x) {
+  const Normalised n = normalise(x);
+  Value* code = index_of(n.mantissa, kCentre, kHalfWidth);
+  constexpr double kStep = std::numbers::ln2 / kMost;
+  Value* below = table(code, [](int c) { return -std::log(mantissa_at(c) / 0x1p31) / kStep; });
+  constexpr double kSlopeStep = 1.0 / (1 << 14);  // slopes 2^31 / m lie in (1, 2]
+  Value* slope = table(code, [](int c) { return 0x1p31 / mantissa_at(c) / kSlopeStep; });
+  Value* middle = b_.rescale(code, DType::kI32, kHalfWidth / 128, 0, 0);
+  Value* from_middle = sub(add(n.mantissa, -kCentre), middle);
+  Value* y = mul(sub(31, n.shift), std::llrint(std::ldexp(std::numbers::ln2, kLogBits)), 0);
+  y = sub(y, b_.rescale(below, DType::kI32, std::ldexp(kStep, kLogBits), 0, 0));
+  return add(y, mul(from_middle, slope, 31 - kLogBits + 14));
+}
+
+}  // namespace tosaic::aten
