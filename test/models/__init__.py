@@ -13,9 +13,14 @@ from typing import Callable
 
 import torch
 
+from .branches import Inception, UNet
 from .conditioning import condition, sample_inputs, spread, structured
+from .dense import Autoencoder, Mlp
 from .dscnn import DsCnn
+from .mobilenetv1 import MobileNetV1
 from .mobilenetv2 import MobileNetV2
+from .resnet import ResNet8, ResNet18
+from .sequences import AudioNet
 from .small import (
     Add, CatBlock, InputIsOutput, LeakyRelu, LinearRelu, LstmClassifier, OutputTwice, Sub,
     ThreePartitions, TwoOutputs,
@@ -44,6 +49,14 @@ NETS = {
     "sub": Net(Sub, {"a": (1, 4, 8, 8), "b": (1, 4, 8, 8)}),
     "linear": Net(LinearRelu, {"x": (4, 16)}),
     "dscnn": Net(DsCnn, {"x": (1, 1, 49, 10)}),
+    "mlp": Net(Mlp, {"x": (1, 32)}),
+    "autoencoder": Net(Autoencoder, {"x": (4, 640)}),
+    "mv1": Net(MobileNetV1, {"x": (1, 3, 96, 96)}),
+    "resnet8": Net(ResNet8, {"x": (1, 3, 32, 32)}),
+    "resnet18": Net(ResNet18, {"x": (1, 3, 64, 64)}),
+    "inception": Net(Inception, {"x": (1, 3, 32, 32)}),
+    "unet": Net(UNet, {"x": (1, 3, 32, 32)}),
+    "audio": Net(AudioNet, {"x": (1, 1, 2000)}),
     "mv2": Net(MobileNetV2, {"x": (1, 3, 224, 224)}),
     "cat": Net(CatBlock, IMAGE),
     "leaky_relu": Net(LeakyRelu, IMAGE),

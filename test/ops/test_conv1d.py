@@ -27,6 +27,8 @@ op_suite(
     cases={
         "": Case(SHAPES, (4, 6, 3), quantizers=BOTH),
         "stride": Case(SHAPES, (4, 6, 3), {"stride": 2, "padding": 1}),
+        "stride4": Case(((1, 4, 43),), (4, 6, 10), {"stride": 4, "padding": 2}),
+        "stride5_wide": Case(((1, 1, 400),), (1, 6, 80), {"stride": 5}),
         "dilation": Case(SHAPES, (4, 6, 3), {"dilation": 2}),
         "no_bias": Case(SHAPES, (4, 6, 1), {"bias": False}),
         # Arm's quantiser leaves conv1d.padding in float.

@@ -12,6 +12,7 @@ import torch
 
 from ..common import SAMPLES
 from ..models import NETS, condition, sample_inputs
+from .exact import exact_outputs
 
 WEIGHT_SEED, EXAMPLE_SEED, CALIBRATION_SEED, TEST_SEED = 0, 3, 5, 6
 
@@ -129,8 +130,11 @@ def signature(program):
     return names, input_quant, output_quant
 
 
-def round_biases(module):
-    """A copy of a PT2E graph module whose float biases of conv2d and linear are multiples of
+LAYERS = ("conv1d", "conv2d", "linear")
+
+
+def round_biases(module, dtype=torch.float32):
+    """A copy of a PT2E graph module whose float biases of LAYERS are multiples of
     scale(input) * scale(weight) per channel."""
     module = copy.deepcopy(module)
 
@@ -142,14 +146,14 @@ def round_biases(module):
 
     for node in module.graph.nodes:
         bias = node.args[2] if len(node.args) > 2 else None
-        is_layer = str(node.target) in ("aten.conv2d.default", "aten.linear.default")
+        is_layer = str(node.target).partition(".")[2].partition(".")[0] in LAYERS
         if not is_layer or bias is None or bias.op != "get_attr":
             continue
         activation, weight = node.args[:2]
         step = attribute(weight.args[1]).double() * activation.args[1]
         with torch.no_grad():
             values = attribute(bias)
-            values.copy_((torch.round(values.double() / step) * step).float())
+            values.data = (torch.round(values.double() / step) * step).to(dtype)
     return module
 
 
@@ -166,17 +170,18 @@ class Workspace:
         path.mkdir(parents=True, exist_ok=True)
         return path
 
-    def program(self, source, quantizer=None, *, integer_biases=False):
+    def program(self, source, quantizer=None, *, integer_biases=False, exact=False):
         """The float program of `source`, or the one quantised by "arm" or "xnnpack".
 
         With `integer_biases` the results are those of PyTorch's graph after its float biases were
-        rounded to multiples of scale(input) * scale(weight), as an int32 accumulator holds them."""
-        key = (source.key, quantizer, integer_biases)
+        rounded to multiples of scale(input) * scale(weight), as an int32 accumulator holds them.
+        With `exact` they are those of the graph in float64 (see exact.py)."""
+        key = (source.key, quantizer, integer_biases, exact)
         if key not in self.programs:
-            self.programs[key] = self._export(source, quantizer, integer_biases)
+            self.programs[key] = self._export(source, quantizer, integer_biases, exact)
         return self.programs[key]
 
-    def _export(self, source, quantizer, integer_biases):
+    def _export(self, source, quantizer, integer_biases, exact):
         module, example = source.make()
         exported = torch.export.export(module, example)
         if quantizer:
@@ -190,10 +195,10 @@ class Workspace:
         torch.export.save(exported, path)
         tests = sample_inputs(source.shapes, SAMPLES, TEST_SEED)
         if integer_biases:
-            module = round_biases(module)
+            module = round_biases(module, torch.float64 if exact else torch.float32)
         return Program(
             path,
             *signature(exported),
             inputs=[[tensor.numpy() for tensor in inputs] for inputs in tests],
-            outputs=[flat_outputs(module, inputs) for inputs in tests],
+            outputs=[(exact_outputs if exact else flat_outputs)(module, inputs) for inputs in tests],
         )

@@ -55,14 +55,56 @@ Value* patches(Builder& b, Value* x, const std::array<int64_t, 2>& kernel) {
   return b.reshape(x, {s[0], rows, columns, kernel[0] * width});
 }
 
+/// A convolution over rows, of one row each, as most of those over waveforms are.
+bool is_row_convolution(const Shape& w, const Geometry& g) {
+  return w[1] == 1 && g.stride[0] == 1 && g.stride[1] > 1 && g.dilation[1] == 1;
+}
+
+/// [O,1,KW,C] as [O,1,width,C], zeros behind.
+Value* widened_kernel(Builder& b, Value* w, int64_t width) {
+  const Shape& s = w->shape();
+  if (s[2] == width) return w;
+  const std::span<const std::byte> from = b.module().materialised(*w->constant()).plain_bytes();
+  const size_t row = from.size() / static_cast<size_t>(s[0]);
+  const size_t wide_row = row / static_cast<size_t>(s[2]) * static_cast<size_t>(width);
+  std::vector<std::byte> bytes(wide_row * static_cast<size_t>(s[0]));
+  for (size_t o = 0; o < static_cast<size_t>(s[0]); ++o)
+    std::ranges::copy(from.subspan(o * row, row),
+                      bytes.begin() + static_cast<int64_t>(o * wide_row));
+  return b.constant(b.module().constant(w->dtype(), {s[0], 1, width, s[3]}, bytes));
+}
+
+/// The stride of a row convolution as channels: [N,H,W,C] -> [N,H,W/s,s*C] and a kernel of
+/// [O,1,KW/s,s*C], both filled up with zeros, that makes steps of 1. Gives the same sums.
+void fold_stride(Builder& b, Value*& x, Value*& w, int64_t input_zp, Geometry& g) {
+  const int64_t s = g.stride[1];
+  const Shape xs = x->shape();
+  const Shape ws = w->shape();
+  const int64_t steps = (xs[2] + g.pad[2] + g.pad[3] - ws[2]) / s + 1;
+  const int64_t taps = (ws[2] + s - 1) / s;
+  const int64_t width = (steps + taps - 1) * s;
+  const int64_t after = width - xs[2] - g.pad[2];
+  const auto filled = [&b](Value* v, int64_t before, int64_t behind, int64_t number) {
+    if (before == 0 && behind == 0) return v;
+    const std::vector<int64_t> padding = {0, 0, 0, 0, before, behind, 0, 0};
+    return b.emit(tosa::pad, {v, b.shape_value(padding), b.zero_point(v->dtype(), number)});
+  };
+  x = filled(x, g.pad[2], std::max<int64_t>(after, 0), input_zp);
+  x = b.slice(x, std::vector<int64_t>(4, 0), std::vector<int64_t>{xs[0], xs[1], width, xs[3]});
+  x = b.reshape(x, {xs[0], xs[1], width / s, s * xs[3]});
+  w = b.reshape(widened_kernel(b, w, taps * s), {ws[0], 1, taps, s * ws[3]});
+  g.stride[1] = 1;
+  g.pad[2] = g.pad[3] = 0;
+}
+
 /// CONV2D; where the target does not take its strides and windows lie side by side, one with a 1x1
-/// kernel over patches.
-Value* convolve_dense(Builder& b, std::array<Value*, 5> operands, Geometry g,
+/// kernel over patches, and where there is one row, one over folded rows.
+Value* convolve_dense(Builder& b, std::array<Value*, 5> operands, int64_t input_zp, Geometry g,
                       const tosa::Conv2dAttrs& attrs) {
   const AttrList list = tosa::write_attrs(attrs, b.module().arena());
   Value*& x = operands[0];
   Value*& w = operands[1];
-  const Shape& ws = w->shape();
+  const Shape ws = w->shape();
   const std::array<int64_t, 2> kernel = {ws[1], ws[2]};
   if (x->shape().rank() == 4 && has_patches(x->shape(), kernel, g) &&
       !b.legal(tosa::conv2d, operands, list)) {
@@ -71,6 +113,14 @@ Value* convolve_dense(Builder& b, std::array<Value*, 5> operands, Geometry g,
     return b.emit(
         tosa::conv2d, operands,
         tosa::write_attrs(tosa::Conv2dAttrs{.acc_type = attrs.acc_type}, b.module().arena()));
+  }
+  if (x->shape().rank() == 4 && w->is_constant() && is_row_convolution(ws, g) &&
+      !b.legal(tosa::conv2d, operands, list)) {
+    fold_stride(b, x, w, input_zp, g);
+    tosa::Conv2dAttrs folded = attrs;
+    folded.pad = to_int32<4>(g.pad);
+    folded.stride = {1, 1};
+    return b.emit(tosa::conv2d, operands, tosa::write_attrs(folded, b.module().arena()));
   }
   return b.emit(tosa::conv2d, operands, list);
 }
@@ -97,7 +147,7 @@ Value* convolve(Builder& b, Value* x, int64_t input_zp, Value* w, Value* bias, G
   Value* zx = b.zero_point(x->dtype(), input_zp);
   Value* zw = b.zero_point(weight->dtype(), 0);
   return depthwise ? b.emit(tosa::depthwise_conv2d, {x, weight, bias, zx, zw}, attrs)
-                   : convolve_dense(b, {x, weight, bias, zx, zw}, g, attrs);
+                   : convolve_dense(b, {x, weight, bias, zx, zw}, input_zp, g, attrs);
 }
 
 /// Channels [first, first + count) of a value along `axis`.
