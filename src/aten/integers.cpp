@@ -75,7 +75,7 @@ Scaled Integers::exp(Value* d, double unit, bool fine) {
   const int finer = fine ? kFinerSteps : 1;
   // Limited first, so that no product leaves int32.
   const double least = -static_cast<double>(kArguments) / (kSteps * unit);
-  if (least > -0x1p31) d = at_least(d, static_cast<int64_t>(std::ceil(least)));
+  if (least > -0x1p31) d = at_least(d, static_cast<int64_t>(std::floor(least)));
   Value* v = b_.rescale(d, DType::kI32, unit * kSteps * finer, 0, 0);
   Value* rest = nullptr;
   // Rounded up, so that what is left is not above 0 either: v = 256 * high + low.

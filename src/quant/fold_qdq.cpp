@@ -130,6 +130,8 @@ class Folding {
   }
 
   Status visit_quantize(Node& node);
+  Value& border(Value& real, const TensorType& type, Node& quantize);
+  void move_before_views(Node& quantize, const TensorType& type);
   Status visit_dequantize(Node& node);
   Status visit_operator(Node& node);
 
@@ -185,7 +187,51 @@ Status Folding::visit_quantize(Node& node) {
   known = &node.result();
   node.result().set_type(type);
   changed_ = true;
+  if (type.quant->per_tensor()) move_before_views(node, type);
   return ok();
+}
+
+/// The quantised form of a float value, by a new quantize node if there is none yet.
+Value& Folding::border(Value& real, const TensorType& type, Node& quantize) {
+  Value*& known = borders_[{&real, type.quant, type.dtype}];
+  if (known == nullptr) {
+    Node* before = real.def() == nullptr ? graph_.first() : real.def()->next();
+    known = &insert_quantize(real, retyped(real, type), before, quantize.loc());
+  }
+  return *known;
+}
+
+/// q(view(y)) = view(q(y)): what moves the data of a float does it on the quantised value, unless
+/// there is less of it behind the move.
+void Folding::move_before_views(Node& quantize, const TensorType& type) {
+  std::vector<Node*> views;
+  Value* real = quantize.operand(0);
+  while (real->def() != nullptr && aten::is_aten(*real->def()) && moves_data(*real->def()) &&
+         is_transparent(*real->def()) && real->def()->operand(0)->quant() == nullptr) {
+    views.push_back(real->def());
+    real = views.back()->operand(0);
+  }
+  if (views.empty()) return;
+  const Shape& from = real->shape();
+  const Shape& to = quantize.result().shape();
+  const bool is_less =
+      !from.is_static() || !to.is_static() || from.num_elements() > to.num_elements();
+  if (is_less && !borders_.contains({real, type.quant, type.dtype})) return;
+  Value* value = &border(*real, type, quantize);
+  for (auto view = views.rbegin(); view != views.rend(); ++view) {
+    Node& copy = graph_.insert({.op = &(*view)->op(),
+                                .variant = (*view)->variant(),
+                                .operands = {&value, 1},
+                                .segments = (*view)->segments(),
+                                .results = std::vector{retyped((*view)->result(), type)},
+                                .attrs = (*view)->attrs(),
+                                .loc = (*view)->loc()},
+                               &quantize);
+    value = &copy.result();
+  }
+  value->set_name(quantize.result().name());
+  borders_[{quantize.operand(0), type.quant, type.dtype}] = value;
+  replace(quantize, *value);
 }
 
 Status Folding::visit_dequantize(Node& node) {

@@ -112,6 +112,18 @@ def border_params(node):
     return QuantParams(*node.args[1:6])
 
 
+MOVES = ("transpose", "permute", "view", "reshape", "unsqueeze")
+
+
+def quantisation_of(node):
+    """The parameters that a float is quantised with, behind nodes that move its data too."""
+    for user in node.users:
+        if params := border_params(user):
+            return params
+    moves = [user for user in node.users if getattr(user.target, "_opname", "") in MOVES]
+    return next((params for user in moves if (params := quantisation_of(user))), None)
+
+
 def signature(program):
     """Input names, and quantisation of the inputs and outputs, of an exported program."""
     nodes = {node.name: node for node in program.graph.nodes}
@@ -120,10 +132,7 @@ def signature(program):
         for spec in program.graph_signature.input_specs
         if spec.kind.name == "USER_INPUT"
     ]
-    input_quant = [
-        next((params for user in nodes[name].users if (params := border_params(user))), None)
-        for name in names
-    ]
+    input_quant = [quantisation_of(nodes[name]) for name in names]
     output_quant = [
         border_params(nodes[spec.arg.name]) for spec in program.graph_signature.output_specs
     ]
