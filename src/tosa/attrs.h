@@ -120,6 +120,62 @@ struct Conv2dAttrs {
   }
 };
 
+struct Conv3dAttrs {
+  std::array<int32_t, 6> pad{};  ///< front, back, top, bottom, left, right
+  std::array<int32_t, 3> stride{1, 1, 1};
+  std::array<int32_t, 3> dilation{1, 1, 1};
+  bool local_bound = false;
+  DType acc_type = DType::kI32;
+  template <typename F>
+  static constexpr void for_each(F&& f) {
+    f("pad", &Conv3dAttrs::pad);
+    f("stride", &Conv3dAttrs::stride);
+    f("dilation", &Conv3dAttrs::dilation);
+    f("local_bound", &Conv3dAttrs::local_bound);
+    f("acc_type", &Conv3dAttrs::acc_type);
+  }
+};
+
+struct TransposeConv2dAttrs {
+  std::array<int32_t, 4> out_pad{};  ///< top, bottom, left, right; may be negative
+  std::array<int32_t, 2> stride{1, 1};
+  bool local_bound = false;
+  DType acc_type = DType::kI32;
+  template <typename F>
+  static constexpr void for_each(F&& f) {
+    f("out_pad", &TransposeConv2dAttrs::out_pad);
+    f("stride", &TransposeConv2dAttrs::stride);
+    f("local_bound", &TransposeConv2dAttrs::local_bound);
+    f("acc_type", &TransposeConv2dAttrs::acc_type);
+  }
+};
+
+struct FftAttrs {
+  bool inverse = false;
+  bool local_bound = false;
+  template <typename F>
+  static constexpr void for_each(F&& f) {
+    f("inverse", &FftAttrs::inverse);
+    f("local_bound", &FftAttrs::local_bound);
+  }
+};
+
+struct RfftAttrs {
+  bool local_bound = false;
+  template <typename F>
+  static constexpr void for_each(F&& f) {
+    f("local_bound", &RfftAttrs::local_bound);
+  }
+};
+
+struct ResizeAttrs {
+  ResizeMode mode = ResizeMode::kNearest;
+  template <typename F>
+  static constexpr void for_each(F&& f) {
+    f("mode", &ResizeAttrs::mode);
+  }
+};
+
 struct ClampAttrs {
   Scalar min_val;
   Scalar max_val;

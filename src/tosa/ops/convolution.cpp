@@ -15,13 +15,12 @@ bool takes_accumulator(DType out, DType acc_type) {
 
 }  // namespace
 
-Status infer_conv(InferCall& call, std::array<int64_t, 2> kernel, int64_t channels) {
-  const auto attrs = call.get<Conv2dAttrs>();
+Status check_conv_rules(InferCall& call, DType acc_type, int64_t channels) {
   const DType out = call.signature.types[2];
   const bool is_f8 = call.dtype(0) == DType::kF8E4M3 || call.dtype(0) == DType::kF8E5M2;
-  if (is_f8 ? attrs.acc_type != DType::kF16 : !takes_accumulator(out, attrs.acc_type)) {
+  if (is_f8 ? acc_type != DType::kF16 : !takes_accumulator(out, acc_type)) {
     return call.fail(Code::kVerifySignature, "there is no form of {} with acc_type {}",
-                     dtype_name(call.dtype(0)), dtype_name(attrs.acc_type));
+                     dtype_name(call.dtype(0)), dtype_name(acc_type));
   }
   TOSAIC_CHECK_OK(check_zero_point(call, 3));
   TOSAIC_CHECK_OK(check_zero_point(call, 4));
@@ -30,6 +29,12 @@ Status infer_conv(InferCall& call, std::array<int64_t, 2> kernel, int64_t channe
     return call.fail(Code::kVerifyOpRule, "bias has sizes {} and must have [{}] or [1]",
                      to_string(bias), channels);
   }
+  return ok();
+}
+
+Status infer_conv(InferCall& call, std::array<int64_t, 2> kernel, int64_t channels) {
+  const auto attrs = call.get<Conv2dAttrs>();
+  TOSAIC_CHECK_OK(check_conv_rules(call, attrs.acc_type, channels));
   const Shape& in = call.shape(0);
   TOSAIC_TRY(const int64_t height, window_size(call, "height", in[1], attrs.pad[0], attrs.pad[1],
                                                kernel[0], attrs.stride[0], attrs.dilation[0]));

@@ -27,6 +27,9 @@ inline constexpr ArgList kConvOperands = {
     {"input", 0}, {"weight", 1}, {"bias", 2}, {"input_zp", 0, true}, {"weight_zp", 1, true}};
 inline constexpr ArgList kConvResults = {{"output", 2}};
 
+/// Accumulator type, zero points and bias of a convolution with `channels` outputs.
+Status check_conv_rules(InferCall& call, DType acc_type, int64_t channels);
+
 /// Checks everything of a convolution but the weight's axes, and adds its result.
 /// `kernel` is {KH, KW}, `channels` that of the output.
 Status infer_conv(InferCall& call, std::array<int64_t, 2> kernel, int64_t channels);

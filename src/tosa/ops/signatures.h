@@ -37,6 +37,13 @@ inline constexpr Signature kNumberSignatures[] = {
     {Feature::kFp, {DType::kF16}}, {Feature::kBf16, {DType::kBF16}}, {Feature::kFp, {DType::kF32}},
 };
 
+/// Operations on the bits of integers, shifts among them.
+inline constexpr Signature kBitsSignatures[] = {
+    {Feature::kInt, {DType::kI8}},
+    {Feature::kInt, {DType::kI16}},
+    {Feature::kInt, {DType::kI32}},
+};
+
 /// Operations that move data.
 inline constexpr Signature kDataSignatures[] = {
     {kIntOrFp, {DType::kBool}},           {Feature::kInt, {DType::kI8}},

@@ -78,3 +78,70 @@ TOSAIC_TOSA_OP(rsqrt) = {
     .reference =
         [](RefCall& call) { return compute(call, [](double x) { return 1 / std::sqrt(x); }); },
 };
+
+TOSAIC_TOSA_OP(erf) = {
+    .number = 12,
+    .operands = kInput,
+    .results = kOutput,
+    .signatures = kFloatSignatures,
+    .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .infer = infer_same,
+    .reference = [](RefCall& call) { return compute(call, [](double x) { return std::erf(x); }); },
+};
+
+TOSAIC_TOSA_OP(ceil) = {
+    .number = 34,
+    .operands = kInput,
+    .results = kOutput,
+    .signatures = kFloatSignatures,
+    .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .infer = infer_same,
+    .reference = [](RefCall& call) { return compute(call, [](double x) { return std::ceil(x); }); },
+};
+
+TOSAIC_TOSA_OP(cos) = {
+    .number = 36,
+    .operands = kInput1,
+    .results = kOutput,
+    .signatures = kFloatSignatures,
+    .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .infer = infer_same,
+    .reference = [](RefCall& call) { return compute(call, [](double x) { return std::cos(x); }); },
+};
+
+TOSAIC_TOSA_OP(floor) = {
+    .number = 38,
+    .operands = kInput,
+    .results = kOutput,
+    .signatures = kFloatSignatures,
+    .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .infer = infer_same,
+    .reference =
+        [](RefCall& call) { return compute(call, [](double x) { return std::floor(x); }); },
+};
+
+TOSAIC_TOSA_OP(log) = {
+    .number = 39,
+    .operands = kInput,
+    .results = kOutput,
+    .signatures = kFloatSignatures,
+    .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .infer = infer_same,
+    .reference = [](RefCall& call) { return compute(call, [](double x) { return std::log(x); }); },
+};
+
+TOSAIC_TOSA_OP(sin) = {
+    .number = 44,
+    .operands = kInput1,
+    .results = kOutput,
+    .signatures = kFloatSignatures,
+    .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .infer = infer_same,
+    .reference = [](RefCall& call) { return compute(call, [](double x) { return std::sin(x); }); },
+};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// LOGICAL_LEFT_SHIFT and LOGICAL_RIGHT_SHIFT.
 #include "numeric/fixed_point.h"
 #include "tosa/ops.h"
 #include "tosa/ops/elements.h"
@@ -7,13 +8,8 @@
 namespace tosaic::tosa {
 namespace {
 
-constexpr Signature kSignatures[] = {
-    {Feature::kInt, {DType::kI8}},
-    {Feature::kInt, {DType::kI16}},
-    {Feature::kInt, {DType::kI32}},
-};
-
-template <typename T>
+/// Left when `kLeft`, else right with zeros.
+template <bool kLeft, typename T>
 void compute(RefCall& call) {
   bool is_outside = false;
   map_pairs<PlainElement<T>, PlainElement<T>>(call, [&](T value, T shift) {
@@ -21,21 +17,23 @@ void compute(RefCall& call) {
       is_outside = true;
       return T{0};
     }
-    return numeric::logical_left_shift<T>(value, shift);
+    return kLeft ? numeric::logical_left_shift<T>(value, shift)
+                 : numeric::logical_right_shift<T>(value, shift);
   });
   if (is_outside) call.set_unpredictable("a shift is outside of the bits of its dtype");
 }
 
-Status reference(RefCall& call) {
+template <bool kLeft>
+Status shift(RefCall& call) {
   switch (call.in[0]->dtype) {
     case DType::kI8:
-      compute<int8_t>(call);
+      compute<kLeft, int8_t>(call);
       return ok();
     case DType::kI16:
-      compute<int16_t>(call);
+      compute<kLeft, int16_t>(call);
       return ok();
     default:
-      compute<int32_t>(call);
+      compute<kLeft, int32_t>(call);
       return ok();
   }
 }
@@ -47,10 +45,22 @@ TOSAIC_TOSA_OP(logical_left_shift) = {
     .number = 22,
     .operands = kInput1And2,
     .results = kOutput,
-    .signatures = kSignatures,
+    .signatures = kBitsSignatures,
     .attrs = fields_of<NoAttrs>(),
     .axis_rule = AxisRule::kElementwise,
     .num_data = 2,
     .infer = infer_broadcast,
-    .reference = reference,
+    .reference = shift<true>,
+};
+
+TOSAIC_TOSA_OP(logical_right_shift) = {
+    .number = 23,
+    .operands = kInput1And2,
+    .results = kOutput,
+    .signatures = kBitsSignatures,
+    .attrs = fields_of<NoAttrs>(),
+    .axis_rule = AxisRule::kElementwise,
+    .num_data = 2,
+    .infer = infer_broadcast,
+    .reference = shift<false>,
 };
