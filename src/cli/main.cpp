@@ -70,6 +70,15 @@ int run_opt_command(const Flags& flags) {
 }
 
 int run_run_command(const Flags& flags) {
+  if (!flags.batch.empty()) return show(run_batch(flags.batch));
+  const std::pair<std::string_view, const std::string&> needed[] = {
+      {"a program", flags.run.program},
+      {"--input", flags.run.input},
+      {"--output", flags.run.output}};
+  for (const auto& [name, value] : needed) {
+    if (value.empty())
+      return fail(error(Code::kOption, "{} is missing", name).with_hint("see tosaic run --help"));
+  }
   const Expected<std::string> warning = run_program(flags.run);
   if (!warning) return fail(warning.error());
   if (!warning->empty()) {

@@ -131,11 +131,13 @@ void add_explain(CLI::App& app, Flags& f) {
 
 void add_run(CLI::App& app, Flags& f) {
   CLI::App& c = *app.add_subcommand("run", "execute a .tosa on this machine, bit for bit");
-  c.add_option("program", f.run.program, ".tosa")->required();
+  auto* batch = c.add_option("--batch", f.batch,
+                             "JSON list of {program, input, output}: many in one process");
+  c.add_option("program", f.run.program, ".tosa")->excludes(batch);
   c.add_option("--input", f.run.input,
                ".npz with an array per input; a first axis more than the input's means samples")
-      ->required();
-  c.add_option("-o,--output", f.run.output, ".npz to write, an array per output")->required();
+      ->excludes(batch);
+  c.add_option("-o,--output", f.run.output, ".npz to write, an array per output")->excludes(batch);
 }
 
 void add_inspect(CLI::App& app, Flags& f) {

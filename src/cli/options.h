@@ -15,6 +15,7 @@ struct Flags {
   CompileOptions compile;
   OptOptions opt;
   RunOptions run;
+  std::string batch;
   std::string inspect_path;
   std::string target = "";
   std::string tosa_version = "1.0";

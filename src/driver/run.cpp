@@ -2,9 +2,9 @@
 #include "driver/run.h"
 
 #include <algorithm>
-#include <cstring>
-#include <optional>
+#include <nlohmann/json.hpp>
 
+#include "support/check.h"
 #include "support/mapped_file.h"
 #include "support/npz.h"
 #include "tosa/flatbuffer.h"
@@ -12,6 +12,19 @@
 
 namespace tosaic {
 namespace {
+
+/// NumPy's type for values of a dtype; for those that it lacks that of their bits.
+std::string_view array_type(DType dtype) {
+  if (const auto type = numpy_type(dtype)) return *type;
+  switch (element_bytes(dtype)) {
+    case 1:
+      return "u1";
+    case 2:
+      return "u2";
+    default:
+      return "i8";
+  }
+}
 
 /// The array of an input: by its name; else by position when no array has a name of the program.
 const NpyArray* find_array(const std::vector<NpyArray>& arrays, const Graph& graph, size_t index) {
@@ -51,12 +64,10 @@ Expected<Samples> match_inputs(const Graph& graph, const std::vector<NpyArray>& 
           v, fmt::format("the file has no array of that name but {}", fmt::join(names, ", ")),
           file);
     }
-    const auto type = numpy_type(v.dtype());
-    if (!type || a->dtype != *type) {
-      return input_error(v,
-                         fmt::format("array \"{}\" has type {}, {} is needed", a->name, a->dtype,
-                                     type.value_or("a type that NumPy lacks")),
-                         file);
+    const std::string_view type = array_type(v.dtype());
+    if (a->dtype != type) {
+      return input_error(
+          v, fmt::format("array \"{}\" has type {}, {} is needed", a->name, a->dtype, type), file);
     }
     const std::vector<int64_t> wanted(v.shape().begin(), v.shape().end());
     const bool exact = a->shape == wanted;
@@ -89,18 +100,14 @@ Expected<std::string> run_program(const RunOptions& options) {
   }
   TOSAIC_TRY(const auto file, MappedFile::open(options.program));
   TOSAIC_TRY(const auto module, tosa::read_flatbuffer(file->bytes(), file, options.program));
+  if (options.input.empty()) return std::string();
   const Graph& graph = *module->main();
   TOSAIC_TRY(const std::vector<NpyArray> arrays, read_npz(options.input));
   TOSAIC_TRY(const Samples samples, match_inputs(graph, arrays, options.input));
 
   std::vector<NpyArray> results;
   for (const Value* v : graph.outputs()) {
-    const auto type = numpy_type(v->dtype());
-    if (!type) {
-      return error(Code::kUnsupportedFeature, "output \"{}\" is {}, which NumPy lacks", v->name(),
-                   dtype_name(v->dtype()));
-    }
-    NpyArray a{std::string(v->name()), std::string(*type), {}, {}};
+    NpyArray a{std::string(v->name()), std::string(array_type(v->dtype())), {}, {}};
     if (samples.batched) a.shape.push_back(samples.count);
     a.shape.insert(a.shape.end(), v->shape().begin(), v->shape().end());
     results.push_back(std::move(a));
@@ -125,6 +132,56 @@ Expected<std::string> run_program(const RunOptions& options) {
   }
   TOSAIC_CHECK_OK(write_npz(options.output, results));
   return warning;
+}
+
+namespace {
+
+Diagnostic bad_batch(const std::string& path, std::string_view what) {
+  return error(Code::kJson, "{}", what)
+      .at({.file = path})
+      .with_hint("a batch is a list of {\"program\": …, \"input\": …, \"output\": …}");
+}
+
+nlohmann::ordered_json run_entry(const RunOptions& options) {
+  using Json = nlohmann::ordered_json;
+  try {
+    const Expected<std::string> warning = run_program(options);
+    if (warning) {
+      return Json{{"ok", true}, {"warning", warning->empty() ? Json(nullptr) : Json(*warning)}};
+    }
+    return Json{{"ok", false},
+                {"code", std::string(code_id(warning.error().code))},
+                {"message", warning.error().message}};
+  } catch (const BugError& bug) {
+    return Json{
+        {"ok", false}, {"code", std::string(code_id(Code::kInternal))}, {"message", bug.what()}};
+  }
+}
+
+}  // namespace
+
+Expected<std::string> run_batch(const std::string& path) {
+  using Json = nlohmann::ordered_json;
+  TOSAIC_TRY(const auto file, MappedFile::open(path));
+  const auto bytes = file->bytes();
+  const Json list =
+      Json::parse(reinterpret_cast<const char*>(bytes.data()),
+                  reinterpret_cast<const char*>(bytes.data()) + bytes.size(), nullptr, false);
+  if (!list.is_array()) return bad_batch(path, "the file holds no JSON list");
+  Json results = Json::array();
+  for (const Json& entry : list) {
+    if (!entry.is_object()) return bad_batch(path, "an entry of the list is no object");
+    const auto text = [&entry](const char* name) {
+      const auto it = entry.find(name);
+      return it != entry.end() && it->is_string() ? it->get<std::string>() : std::string();
+    };
+    const RunOptions options{text("program"), text("input"), text("output")};
+    if (options.program.empty() || options.input.empty() != options.output.empty()) {
+      return bad_batch(path, "an entry needs a program, and input and output both or neither");
+    }
+    results.push_back(run_entry(options));
+  }
+  return results.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace tosaic
