@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <numbers>
 
 namespace tosaic::aten {
@@ -11,10 +10,9 @@ namespace {
 
 constexpr int64_t kOne30 = int64_t{1} << 30;
 constexpr int kCodes = 256;
-constexpr int64_t kLowest = -128;      // code of an 8-bit unsigned 0
-constexpr int64_t kHighest = 127;      // code of the greatest argument, 0, of an exponential
-constexpr double kMost = 65535;        // of 16 bits
-constexpr int64_t kArguments = 65535;  // steps that two bytes count, down from 0
+constexpr int64_t kLowest = -128;  // code of an 8-bit unsigned 0
+constexpr int64_t kHighest = 127;  // code of the greatest argument, 0, of an exponential
+constexpr double kMost = 65535;    // of 16 bits
 
 // Mantissas in [2^30, 2^31) by their 256 intervals.
 constexpr int64_t kCentre = 3 * (kOne30 / 2);
@@ -69,35 +67,23 @@ Scaled Integers::exp_of_bytes(Value* d, double unit) {
   return {table(code, value), 1 / kMost};
 }
 
-Scaled Integers::exp(Value* d, double unit, bool fine) {
-  constexpr int kSteps = 1 << 12;  // per 1
-  constexpr int kFinerSteps = 16;  // per step
-  const int finer = fine ? kFinerSteps : 1;
-  // Limited first, so that no product leaves int32.
-  const double least = -static_cast<double>(kArguments) / (kSteps * unit);
-  if (least > -0x1p31) d = at_least(d, static_cast<int64_t>(std::floor(least)));
-  Value* v = b_.rescale(d, DType::kI32, unit * kSteps * finer, 0, 0);
-  Value* rest = nullptr;
-  // Rounded up, so that what is left is not above 0 either: v = 256 * high + low.
-  const auto rounded_up = [&](Value* x, int by, DType dtype, int64_t zero_point) {
-    return b_.rescale(add(x, by / 2 - 1), dtype, 1.0 / by, 0, zero_point);
+// exp(x) = exp(h) * exp(l), with h in steps of 1/16 out of a table and exp(l) = 1 + l + l^2 / 2.
+Scaled Integers::exp(Value* d, double unit) {
+  constexpr int kFraction = 16;                    // bits of x
+  constexpr int kStep = 1 << (kFraction - 4);      // 1/16
+  constexpr double kLeast = -(kCodes - 1) / 16.0;  // of the table
+  // Limited first, so that no product leaves int32; one step more than the least argument.
+  const double least = std::floor(kLeast / unit);
+  if (least > -0x1p31) d = at_least(d, static_cast<int64_t>(least));
+  Value* x = b_.rescale(d, DType::kI32, unit * (1 << kFraction), 0, 0);
+  Value* high = b_.rescale(x, DType::kI8, 1.0 / kStep, 0, kHighest);
+  Value* low = sub(x, b_.rescale(high, DType::kI32, kStep, kHighest, 0));
+  low = add(low, mul(low, low, kFraction + 1));
+  const auto value = [](int c) {
+    return kMost * std::exp((c - static_cast<int>(kHighest)) / 16.0);
   };
-  if (fine) {
-    Value* coarse = rounded_up(v, kFinerSteps, DType::kI32, 0);
-    rest = sub(v, b_.rescale(coarse, DType::kI32, kFinerSteps, 0, 0));
-    v = coarse;
-  }
-  Value* high = rounded_up(v, kCodes, DType::kI8, kHighest);
-  Value* low = sub(v, b_.rescale(high, DType::kI32, kCodes, kHighest, 0));
-  low = b_.rescale(low, DType::kI8, 1, 0, kHighest);
-  const auto part = [&](Value* code, double step) {
-    return table(code,
-                 [=](int c) { return kMost * std::exp(step * (c - static_cast<int>(kHighest))); });
-  };
-  Value* y = mul(part(high, static_cast<double>(kCodes) / kSteps), part(low, 1.0 / kSteps), 16);
-  // exp(r) is 1 + r for the rest of less than a step.
-  if (fine) y = add(y, mul(y, rest, std::countr_zero(unsigned{kSteps * kFinerSteps})));
-  return {y, 0x1p16 / (kMost * kMost)};
+  Value* y = table(high, value);
+  return {add(y, mul(y, low, kFraction)), 1 / kMost};
 }
 
 Integers::Normalised Integers::normalise(Value* x) {

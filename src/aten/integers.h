@@ -40,9 +40,9 @@ class Integers {
   /// Each byte of the results is a table of its own.
   Value* table(Value* code, const std::function<double(int code)>& value);
 
-  /// exp(d * unit) for d <= 0 in steps of `scale`; the greatest result is about 65535. Arguments
-  /// count in steps of 2^-12 down to -16, where nothing is left; in steps of 2^-16 when `fine`.
-  Scaled exp(Value* d, double unit, bool fine);
+  /// exp(d * unit) for d <= 0 in steps of `scale`; the greatest result is 65535. Its error is 2^-15
+  /// of it and half a step. Below exp(-16) it is nothing.
+  Scaled exp(Value* d, double unit);
   /// The same where d lies in [-255, 0]: one table of the 256 arguments.
   Scaled exp_of_bytes(Value* d, double unit);
 

@@ -26,11 +26,21 @@ using aten::Trait;
 /// Greater results are left to be computed where they are used.
 constexpr int64_t kMaxElements = int64_t{1} << 22;
 
-/// No more than other bytes, sizes or parameters for the same numbers.
-bool is_cheap(const Node& node) {
-  if (is_quantize(node) || is_dequantize(node)) return true;
+bool is_border(const Node& node) {
+  return is_quantize(node) || is_dequantize(node);
+}
+
+bool moves_data(const Node& node) {
   const aten::Row& row = aten::row(node.op());
   return row.has(Trait::kView) || row.has(Trait::kNoOp);
+}
+
+/// Some operand is what a quantize or dequantize node made of constants: others are constants by
+/// now.
+bool reads_border(const Node& node) {
+  return std::ranges::any_of(node.operands(), [](const Use& use) {
+    return use.value() != nullptr && !use.value()->is_constant();
+  });
 }
 
 /// TOSA computes int64 as int32.
@@ -52,7 +62,7 @@ class Folding {
       if (!depends_on_constants(node)) continue;
       for (const Value& result : node.results())
         fixed_.insert(&result);
-      if (node.num_operands() > 0 && is_cheap(node)) continue;
+      if (is_border(node) || (moves_data(node) && reads_border(node))) continue;
       TOSAIC_TRY(const bool known, compute(node));
       if (!known) continue;
       for (Value& result : node.results()) {
@@ -68,7 +78,7 @@ class Folding {
  private:
   bool depends_on_constants(const Node& node) const {
     if (!aten::is_aten(node) || node.num_results() == 0) return false;
-    if (aten::row(node.op()).lower == nullptr && !is_cheap(node)) return false;
+    if (aten::row(node.op()).lower == nullptr && !is_border(node)) return false;
     for (const Value& result : node.results()) {
       if (!result.shape().is_static() || result.shape().num_elements() > kMaxElements) return false;
     }

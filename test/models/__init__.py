@@ -17,6 +17,7 @@ from .branches import Inception, UNet
 from .conditioning import condition, sample_inputs, spread, structured
 from .dense import Autoencoder, Mlp
 from .dscnn import DsCnn
+from .encoder import MaskedEncoder
 from .mobilenetv1 import MobileNetV1
 from .mobilenetv2 import MobileNetV2
 from .resnet import ResNet8, ResNet18
@@ -62,6 +63,7 @@ NETS = {
     "leaky_relu": Net(LeakyRelu, IMAGE),
     "lstm": Net(LstmClassifier, SEQUENCE),
     "lstm2": Net(partial(LstmClassifier, layers=2), SEQUENCE),
+    "encoder": Net(MaskedEncoder, {"x": (1, 10, 16)}),
     "vit": Net(
         partial(VisionTransformer, depth=2, width=48, patch=4, image=16, classes=10), IMAGE
     ),

@@ -266,7 +266,7 @@ class IntegerAttention {
       step = std::max(reach / 32767, x.scale);
       difference = in_.sub(difference, above_maximum(near, step / x.scale));
     }
-    return in_.exp(difference, x.scale, n_.out().dtype == DType::kI16);
+    return in_.exp(difference, x.scale);
   }
 
   /// The greatest element of each row, or what is above it by 1.5 `step` at most.

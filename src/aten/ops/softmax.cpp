@@ -81,9 +81,8 @@ IntegerTerms integer_terms(const Call& n, Builder& b, int32_t axis) {
   Value* max = b.emit(tosa::reduce_max, {x}, tosa::AxisNanAttrs{.axis = axis});
   IntegerTerms terms;
   terms.difference = in.sub(in.centred(x, q), in.centred(max, q));
-  terms.exponential = x->dtype() == DType::kI8
-                          ? in.exp_of_bytes(terms.difference, q.scale())
-                          : in.exp(terms.difference, q.scale(), n.out().dtype == DType::kI16);
+  terms.exponential = x->dtype() == DType::kI8 ? in.exp_of_bytes(terms.difference, q.scale())
+                                               : in.exp(terms.difference, q.scale());
   terms.sum = in.sum(terms.exponential.value, axis);
   return terms;
 }
