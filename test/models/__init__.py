@@ -65,7 +65,7 @@ NETS = {
     "lstm2": Net(partial(LstmClassifier, layers=2), SEQUENCE),
     "encoder": Net(MaskedEncoder, {"x": (1, 10, 16)}),
     "vit": Net(
-        partial(VisionTransformer, depth=2, width=48, patch=4, image=16, classes=10), IMAGE
+        partial(VisionTransformer, depth=1, width=48, patch=4, image=16, classes=10), IMAGE
     ),
     "deit": Net(VisionTransformer, {"x": (1, 3, 224, 224)}),
     "three_parts": Net(ThreePartitions, IMAGE),

@@ -66,6 +66,15 @@ op_suite(
         "long": Case(((2, 500),), kinds=("MI", "BI")),
     },
 )
+op_suite(
+    "log_softmax",
+    LogSoftmax,
+    cases={
+        "": Case(ONE, kinds=("MI",)),
+        "channels": Case(ONE, (1,), kinds=("MI",)),
+        "core": Case(ONE, kinds=("MI",)),
+    },
+)
 op_suite("softmax_core", CoreSoftmax, cases={"": Case(ONE, kinds=("MI",))})
 op_suite("softmax_safe", SafeSoftmax, cases={"": Case(((2, 4, 6),), kinds=("MI",))})
 

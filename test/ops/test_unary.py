@@ -57,6 +57,10 @@ op_suite("trunc", Apply, cases={"": Case(RANK4, ("trunc",), kinds=("MI",))})
 op_suite("square", Apply, cases={"": Case(RANK4, ("square",), kinds=("MI",))})
 op_suite("rsqrt", Apply, cases={"": Case(RANK4, ("rsqrt", "abs"), kinds=("MI",))})
 op_suite("reciprocal", Apply, cases={"": Case(RANK4, ("reciprocal", "exp"), kinds=("MI",))})
+for name in ("sin", "cos", "tan", "erf"):
+    op_suite(name, Apply, cases={"": Case(RANK4, (name,), kinds=("MI",))})
+for name in ("log", "log2", "log10", "log1p"):
+    op_suite(name, Apply, cases={"": Case(RANK4, (name, "exp"), kinds=("MI",))})
 
 EVERYWHERE = q8(0.05, -10)
 POSITIVE = q8(1 / 32, -128)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <numbers>
 
 #include "aten/elementwise.h"
 
@@ -67,6 +68,21 @@ Lowered lower_hyperbolic(const Call& n, Builder& b, const OpDef& op) {
   Value* x = promoted_operand(n, b);
   Value* sum = b.emit(op, {b.emit(tosa::exp, {x}), b.emit(tosa::exp, {negated(b, x)})});
   return b.mul(sum, number(n, b, 0.5));
+}
+
+/// Logarithm to a base, of which the natural logarithm is given.
+Lowered lower_log(const Call& n, Builder& b, double of_base) {
+  Value* x = b.emit(tosa::log, {promoted_operand(n, b)});
+  return b.mul(x, number(n, b, 1 / of_base));
+}
+
+Lowered lower_log1p(const Call& n, Builder& b) {
+  return b.emit(tosa::log, {b.emit(tosa::add, {promoted_operand(n, b), number(n, b, 1)})});
+}
+
+Lowered lower_tan(const Call& n, Builder& b) {
+  Value* x = promoted_operand(n, b);
+  return b.mul(b.emit(tosa::sin, {x}), b.emit(tosa::reciprocal, {b.emit(tosa::cos, {x})}));
 }
 
 Lowered table_only(const Call& n, Builder&) {
@@ -165,40 +181,40 @@ TOSAIC_ATEN_OP(expm1) = {
 TOSAIC_ATEN_OP(log) = {
     .schemas = schemas("aten::log(Tensor self) -> Tensor",
                        "aten::log_(Tensor(a!) self) -> Tensor(a!)"),
-    .doc = "Natural logarithm: TABLE when quantised; no float form yet.",
+    .doc = "Natural logarithm: LOG in float, TABLE when quantised.",
     .quant = {own(0), own(out(0))},
     .table = [](double x, const Call&) { return std::log(x); },
-    .lower = table_only,
+    .lower = [](const Call& n, Builder& b) { return emit_unary(n, b, tosa::log); },
     .cpu = "aten::log.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(log2) = {
     .schemas = schemas("aten::log2(Tensor self) -> Tensor",
                        "aten::log2_(Tensor(a!) self) -> Tensor(a!)"),
-    .doc = "Logarithm to base 2: TABLE when quantised; no float form yet.",
+    .doc = "Logarithm to base 2: LOG and a factor in float, TABLE when quantised.",
     .quant = {own(0), own(out(0))},
     .table = [](double x, const Call&) { return std::log2(x); },
-    .lower = table_only,
+    .lower = [](const Call& n, Builder& b) { return lower_log(n, b, std::numbers::ln2); },
     .cpu = "aten::log2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(log10) = {
     .schemas = schemas("aten::log10(Tensor self) -> Tensor",
                        "aten::log10_(Tensor(a!) self) -> Tensor(a!)"),
-    .doc = "Logarithm to base 10: TABLE when quantised; no float form yet.",
+    .doc = "Logarithm to base 10: LOG and a factor in float, TABLE when quantised.",
     .quant = {own(0), own(out(0))},
     .table = [](double x, const Call&) { return std::log10(x); },
-    .lower = table_only,
+    .lower = [](const Call& n, Builder& b) { return lower_log(n, b, std::numbers::ln10); },
     .cpu = "aten::log10.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(log1p) = {
     .schemas = schemas("aten::log1p(Tensor self) -> Tensor",
                        "aten::log1p_(Tensor(a!) self) -> Tensor(a!)"),
-    .doc = "log(1 + x): TABLE when quantised; no float form yet.",
+    .doc = "log(1 + x): ADD and LOG in float, TABLE when quantised.",
     .quant = {own(0), own(out(0))},
     .table = [](double x, const Call&) { return std::log1p(x); },
-    .lower = table_only,
+    .lower = lower_log1p,
     .cpu = "aten::log1p.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 };
 
@@ -236,30 +252,30 @@ TOSAIC_ATEN_OP(square) = {
 TOSAIC_ATEN_OP(sin) = {
     .schemas = schemas("aten::sin(Tensor self) -> Tensor",
                        "aten::sin_(Tensor(a!) self) -> Tensor(a!)"),
-    .doc = "Sine: TABLE when quantised; no float form yet.",
+    .doc = "Sine: SIN in float, TABLE when quantised.",
     .quant = {own(0), own(out(0))},
     .table = [](double x, const Call&) { return std::sin(x); },
-    .lower = table_only,
+    .lower = [](const Call& n, Builder& b) { return emit_unary(n, b, tosa::sin); },
     .cpu = "aten::sin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(cos) = {
     .schemas = schemas("aten::cos(Tensor self) -> Tensor",
                        "aten::cos_(Tensor(a!) self) -> Tensor(a!)"),
-    .doc = "Cosine: TABLE when quantised; no float form yet.",
+    .doc = "Cosine: COS in float, TABLE when quantised.",
     .quant = {own(0), own(out(0))},
     .table = [](double x, const Call&) { return std::cos(x); },
-    .lower = table_only,
+    .lower = [](const Call& n, Builder& b) { return emit_unary(n, b, tosa::cos); },
     .cpu = "aten::cos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(tan) = {
     .schemas = schemas("aten::tan(Tensor self) -> Tensor",
                        "aten::tan_(Tensor(a!) self) -> Tensor(a!)"),
-    .doc = "Tangent: TABLE when quantised; no float form yet.",
+    .doc = "Tangent: SIN over COS in float, TABLE when quantised.",
     .quant = {own(0), own(out(0))},
     .table = [](double x, const Call&) { return std::tan(x); },
-    .lower = table_only,
+    .lower = lower_tan,
     .cpu = "aten::tan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 };
 
@@ -346,10 +362,10 @@ TOSAIC_ATEN_OP(atanh) = {
 TOSAIC_ATEN_OP(erf) = {
     .schemas = schemas("aten::erf(Tensor self) -> Tensor",
                        "aten::erf_(Tensor(a!) self) -> Tensor(a!)"),
-    .doc = "Gauss error function: TABLE when quantised; no float form yet.",
+    .doc = "Gauss error function: ERF in float, TABLE when quantised.",
     .quant = {own(0), own(out(0))},
     .table = [](double x, const Call&) { return std::erf(x); },
-    .lower = table_only,
+    .lower = [](const Call& n, Builder& b) { return emit_unary(n, b, tosa::erf); },
     .cpu = "aten::erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
 };
 
