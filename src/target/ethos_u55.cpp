@@ -92,6 +92,7 @@ Result check_argmax(const Node& node, const Target& t) {
   const Shape& s = node.operand(0)->shape();
   const auto a = tosa::read_attrs<tosa::ArgMaxAttrs>(node);
   if (node.operand(0)->dtype() != DType::kI8) return absent(node, t);
+  if (s.rank() == 4 && s[0] != 1) return limit(node, t, "a batch of {} is above {}", s[0], 1);
   if (a.axis != s.rank() - 1) {
     return limit(node, t, "axis {} is not the last, which is", a.axis);
   }
@@ -122,6 +123,54 @@ Result check_rescale(const Node& node, const Target& t) {
                 node.full_name(), t.display_name);
 }
 
+/// Vela takes two forms of RESIZE only: doubling by nearest neighbours, with half-pixel centres and
+/// with aligned corners.
+Result check_resize(const Node& node, const Target& t) {
+  using Values = std::vector<int64_t>;
+  if (tosa::read_attrs<tosa::ResizeAttrs>(node).mode == tosa::ResizeMode::kNearest) {
+    const auto values = [&node](int i) { return int_values(*node.operand(i)->constant()); };
+    const Values scale = values(1);
+    const Values offset = values(2);
+    const Values border = values(3);
+    if (scale == Values{4, 2, 4, 2} && offset == Values{-1, -1} && border == Values{1, 1})
+      return std::nullopt;
+    if (scale == Values{2, 1, 2, 1} && offset == Values{0, 0} && border == Values{0, 0})
+      return std::nullopt;
+  }
+  return limit(node, t, "{} is not doubling by nearest neighbours, which is",
+               tosa::name(tosa::read_attrs<tosa::ResizeAttrs>(node).mode));
+}
+
+/// Height or width; of an int32 it compiles, but nothing shows that the numbers are right.
+Result check_reverse(const Node& node, const Target& t) {
+  const Value& x = *node.operand(0);
+  if (x.dtype() == DType::kI32) return absent(node, t);
+  const int rank = x.shape().rank();
+  const auto axis = tosa::read_attrs<tosa::AxisAttrs>(node).axis;
+  if (rank > 4 || (axis != rank - 2 && axis != rank - 3)) {
+    return limit(node, t, "axis {} of rank {} is not height or width, which is", axis, rank);
+  }
+  return std::nullopt;
+}
+
+Result check_transpose_conv(const Node& node, const Target& t) {
+  const auto a = tosa::read_attrs<tosa::TransposeConv2dAttrs>(node);
+  const Shape& in = node.operand(0)->shape();
+  const Shape& w = node.operand(1)->shape();
+  const bool is_row = in[1] == 1 && w[1] == 1 && a.stride[0] == 1 && a.stride[1] == 2;
+  const bool is_column = in[2] == 1 && w[2] == 1 && a.stride[0] == 2 && a.stride[1] == 1;
+  const bool is_even = a.stride[0] == a.stride[1] && a.stride[0] <= 2;
+  if (!node.operand(1)->is_constant() || !node.operand(2)->is_constant()) {
+    return reject(Code::kRejectNotConstant, "{}: weights and bias must be constants on {}",
+                  node.full_name(), t.display_name);
+  }
+  if (!is_row && !is_column && !is_even) {
+    return limit(node, t, "strides {}, {} are not 1, 1 or 2, 2, which are", a.stride[0],
+                 a.stride[1]);
+  }
+  return std::nullopt;
+}
+
 bool has_bool(const Node& node) {
   const auto is_bool = [](const Value* v) { return v != nullptr && v->dtype() == DType::kBool; };
   for (const Use& use : node.operands()) {
@@ -131,6 +180,19 @@ bool has_bool(const Node& node) {
     if (is_bool(&v)) return true;
   }
   return false;
+}
+
+/// The int48 of a 16-bit convolution has no place in memory: a RESCALE must take it. While a graph
+/// is being made, the RESCALE comes later.
+Result check_accumulator(const Node& node, const Target& t) {
+  const Value& y = node.result();
+  if (y.dtype() != DType::kI48) return std::nullopt;
+  for (const Use* use = y.first_use(); use != nullptr; use = use->next()) {
+    if (use->user().is(tosa::rescale)) continue;
+    return reject(Code::kRejectTargetOp, "{}: its int48 result must go to RESCALE on {}",
+                  node.full_name(), t.display_name);
+  }
+  return std::nullopt;
 }
 
 /// Operations with a rule of their own.
@@ -153,6 +215,14 @@ Result check_op(const Node& node, const Target& t) {
   if (node.is(tosa::table)) return in == DType::kI8 ? std::nullopt : absent(node, t);
   if (node.is(tosa::logical_left_shift)) return in == DType::kI32 ? std::nullopt : absent(node, t);
   if (node.is(tosa::select)) return absent(node, t);
+  for (const OpDef* op :
+       {&tosa::logical_right_shift, &tosa::bitwise_and, &tosa::bitwise_or, &tosa::bitwise_xor,
+        &tosa::bitwise_not, &tosa::intdiv, &tosa::gather, &tosa::scatter, &tosa::conv3d}) {
+    if (node.is(*op)) return absent(node, t);
+  }
+  if (node.is(tosa::resize)) return check_resize(node, t);
+  if (node.is(tosa::reverse)) return check_reverse(node, t);
+  if (node.is(tosa::transpose_conv2d)) return check_transpose_conv(node, t);
   if (node.is(tosa::reduce_max) || node.is(tosa::reduce_min)) {
     return in == DType::kI32 ? absent(node, t) : std::nullopt;
   }
@@ -180,7 +250,14 @@ std::optional<Reject> ethos_u55_rows(const Node& node, const Target& target) {
       if (size > kMaxSize) return limit(node, target, "size {} is above {}", size, kMaxSize);
     }
   }
-  return check_op(node, target);
+  for (const Use& use : node.operands()) {
+    if (use.value() == nullptr || use.value()->is_constant()) continue;
+    for (int64_t size : use.value()->shape()) {
+      if (size > kMaxSize) return limit(node, target, "size {} is above {}", size, kMaxSize);
+    }
+  }
+  if (auto r = check_op(node, target)) return r;
+  return node.num_results() == 1 ? check_accumulator(node, target) : std::nullopt;
 }
 
 }  // namespace tosaic
