@@ -43,28 +43,33 @@ Value* Integers::centred(Value* x, const Quant& quant, double factor) {
   return b_.rescale(x, DType::kI32, factor, quant.zero_point(), 0);
 }
 
-Value* Integers::table(Value* code, const std::function<double(int code)>& value) {
-  std::array<int64_t, kCodes> high{};
-  std::array<int64_t, kCodes> low{};
-  for (int i = 0; i < kCodes; ++i) {
-    const double real = std::clamp(value(i + static_cast<int>(kLowest)), 0.0, kMost);
-    const int64_t stored = std::llrint(real);
-    high[static_cast<size_t>(i)] = (stored >> 8) + kLowest;
-    low[static_cast<size_t>(i)] = (stored & 255) + kLowest;
+Value* Integers::table(Value* code, int num_bytes, const std::function<int64_t(int code)>& entry) {
+  std::array<int64_t, kCodes> entries{};
+  for (int i = 0; i < kCodes; ++i)
+    entries[static_cast<size_t>(i)] = entry(i + static_cast<int>(kLowest));
+  const bool is_signed = std::ranges::any_of(entries, [](int64_t v) { return v < 0; });
+  Value* sum = nullptr;
+  for (int byte = num_bytes - 1; byte >= 0; --byte) {
+    const bool has_sign = is_signed && byte == num_bytes - 1;
+    const int64_t zero_point = has_sign ? 0 : kLowest;
+    std::array<int64_t, kCodes> part{};
+    for (size_t i = 0; i < part.size(); ++i) {
+      const int64_t rest = entries[i] >> (8 * byte);
+      part[i] = has_sign ? rest : (rest & 255) + kLowest;
+    }
+    Value* found = b_.emit(tosa::table, {code, b_.constant_ints(DType::kI8, {kCodes}, part)});
+    found = b_.rescale(found, DType::kI32, std::ldexp(1.0, 8 * byte), zero_point, 0);
+    sum = sum == nullptr ? found : add(sum, found);
   }
-  const auto part = [&](std::span<const int64_t> values, double weight) {
-    Value* entries = b_.constant_ints(DType::kI8, {kCodes}, values);
-    return b_.rescale(b_.emit(tosa::table, {code, entries}), DType::kI32, weight, kLowest, 0);
-  };
-  return add(part(high, 256), part(low, 1));
+  return sum;
 }
 
 Scaled Integers::exp_of_bytes(Value* d, double unit) {
   Value* code = b_.rescale(d, DType::kI8, 1, 0, kHighest);
   const auto value = [=](int c) {
-    return kMost * std::exp(unit * (c - static_cast<int>(kHighest)));
+    return std::llrint(kMost * std::exp(unit * (c - static_cast<int>(kHighest))));
   };
-  return {table(code, value), 1 / kMost};
+  return {table(code, 2, value), 1 / kMost};
 }
 
 // exp(x) = exp(h) * exp(l), with h in steps of 1/16 out of a table and exp(l) = 1 + l + l^2 / 2.
@@ -72,6 +77,7 @@ Scaled Integers::exp(Value* d, double unit) {
   constexpr int kFraction = 16;                    // bits of x
   constexpr int kStep = 1 << (kFraction - 4);      // 1/16
   constexpr double kLeast = -(kCodes - 1) / 16.0;  // of the table
+  unit = std::min(unit, 64.0);                     // of which one is as little as many
   // Limited first, so that no product leaves int32; one step more than the least argument.
   const double least = std::floor(kLeast / unit);
   if (least > -0x1p31) d = at_least(d, static_cast<int64_t>(least));
@@ -80,9 +86,9 @@ Scaled Integers::exp(Value* d, double unit) {
   Value* low = sub(x, b_.rescale(high, DType::kI32, kStep, kHighest, 0));
   low = add(low, mul(low, low, kFraction + 1));
   const auto value = [](int c) {
-    return kMost * std::exp((c - static_cast<int>(kHighest)) / 16.0);
+    return std::llrint(kMost * std::exp((c - static_cast<int>(kHighest)) / 16.0));
   };
-  Value* y = table(high, value);
+  Value* y = table(high, 2, value);
   return {add(y, mul(y, low, kFraction)), 1 / kMost};
 }
 
@@ -143,9 +149,11 @@ Value* Integers::log(Value* x) {
   const Normalised n = normalise(x);
   Value* code = index_of(n.mantissa, kCentre, kHalfWidth);
   constexpr double kStep = std::numbers::ln2 / kMost;
-  Value* below = table(code, [](int c) { return -std::log(mantissa_at(c) / 0x1p31) / kStep; });
+  Value* below =
+      table(code, 2, [](int c) { return std::llrint(-std::log(mantissa_at(c) / 0x1p31) / kStep); });
   constexpr double kSlopeStep = 1.0 / (1 << 14);  // slopes 2^31 / m lie in (1, 2]
-  Value* slope = table(code, [](int c) { return 0x1p31 / mantissa_at(c) / kSlopeStep; });
+  Value* slope =
+      table(code, 2, [](int c) { return std::llrint(0x1p31 / mantissa_at(c) / kSlopeStep); });
   Value* middle = b_.rescale(code, DType::kI32, kHalfWidth / 128, 0, 0);
   Value* from_middle = sub(add(n.mantissa, -kCentre), middle);
   Value* y = mul(sub(31, n.shift), std::llrint(std::ldexp(std::numbers::ln2, kLogBits)), 0);

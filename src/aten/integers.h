@@ -36,9 +36,10 @@ class Integers {
   /// The codes of a quantised value without their zero point, times `factor`.
   Value* centred(Value* x, const Quant& quant, double factor = 1);
 
-  /// 16-bit results of an 8-bit table: value(code) is in [0, 65535], for codes from -128 to 127.
-  /// Each byte of the results is a table of its own.
-  Value* table(Value* code, const std::function<double(int code)>& value);
+  /// Results of up to 24 bits from an 8-bit table: entry(code), for codes from -128 to 127, fits
+  /// `num_bytes`, with its sign when some entry is negative. Each byte of the results is a table of
+  /// its own.
+  Value* table(Value* code, int num_bytes, const std::function<int64_t(int code)>& entry);
 
   /// exp(d * unit) for d <= 0 in steps of `scale`; the greatest result is 65535. Its error is 2^-15
   /// of it and half a step. Below exp(-16) it is nothing.

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "numeric/table.h"
-#include "aten/builder.h"
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "aten/arithmetic.h"
+#include "aten/integers.h"
+#include "numeric/quadratic_table.h"
 
 namespace tosaic::aten {
 
@@ -20,13 +27,76 @@ Value* table_i8(Builder& b, Value* x, const numeric::Int8Table& table) {
   return b.emit(tosa::table, {x, entries});
 }
 
+/// Steps of the output by which a function of 16 bits may be off before another form is tried.
+constexpr double kGoodSteps = 2;
+/// ... and above which there is no form.
+constexpr double kMostSteps = 16;
+
+/// The greatest error of an int16 TABLE between its entries, in steps of the output.
+double error_of(const numeric::Int16Table& table, const std::function<double(double)>& function,
+                const Quant& in, const Quant& out) {
+  double worst = 0;
+  for (int64_t q = in.qmin; q <= in.qmax; q += 29) {  // all places between entries occur
+    const double exact = std::clamp(function(static_cast<double>(q) * in.scale()) / out.scale(),
+                                    static_cast<double>(out.qmin), static_cast<double>(out.qmax));
+    const int32_t made = numeric::table_lookup_int16(static_cast<int16_t>(q), table);
+    if (std::isfinite(exact)) {
+      worst =
+          std::max(worst, std::abs(std::ldexp(made, -numeric::kInt16TableFractionBits) - exact));
+    }
+  }
+  return worst;
+}
+
+/// A parabola on each of 256 intervals, whose coefficients are looked up byte by byte.
+Value* table_of_parabolas(Builder& b, Value* x, const numeric::QuadraticTable& table) {
+  Integers in(b);
+  const auto look_up = [&](Value* code, const auto& entries, int num_bytes) {
+    return in.table(code, num_bytes, [&](int c) { return entries[static_cast<size_t>(c) + 128]; });
+  };
+  Value* high = b.rescale(x, DType::kI8, 1.0 / 256, 0, 0);
+  Value* low = in.sub(b.rescale(x, DType::kI32, 1, 0, 0), b.rescale(high, DType::kI32, 256, 0, 0));
+  Value* bend = in.mul(look_up(high, table.bend, 1), low, 0);
+  Value* slope =
+      in.add(look_up(high, table.slope, 2), b.rescale(bend, DType::kI32, table.bend_scale, 0, 0));
+  Value* rise = b.rescale(in.mul(slope, low, 0), DType::kI32, table.slope_scale, 0, 0);
+  Value* y = in.add(look_up(high, table.value, 3), rise);
+  return b.rescale(y, DType::kI16, std::ldexp(1.0, -numeric::QuadraticTable::kFractionBits), 0, 0);
+}
+
 /// TABLE on int16 gives an int32 with 7 fraction bits, which a RESCALE takes off.
+bool has_table_i16(Builder& b, Value* x) {
+  const std::vector<int64_t> zeros(numeric::kInt16TableSize, 0);
+  Value* const operands[] = {
+      x, b.constant_ints(DType::kI16, {static_cast<int64_t>(zeros.size())}, zeros)};
+  return b.legal(tosa::table, operands);
+}
 Value* table_i16(Builder& b, Value* x, const numeric::Int16Table& table) {
   const std::vector<int64_t> values(table.begin(), table.end());
   Value* entries =
       b.constant_ints(DType::kI16, {static_cast<int64_t>(numeric::kInt16TableSize)}, values);
   Value* wide = b.emit(tosa::table, {x, entries});
   return b.rescale(wide, DType::kI16, 1.0 / (1 << numeric::kInt16TableFractionBits), 0, 0);
+}
+
+/// An int16 TABLE where the target has one and it is good enough; else parabolas.
+Lowered lower_table_i16(const Call& call, Builder& b, const std::function<double(double)>& real) {
+  Value* x = call.in(0);
+  const Quant& in = *x->quant();
+  const Quant& out = *call.out().quant;
+  const numeric::Int16Table table = numeric::make_int16_table(real, affine(in), affine(out));
+  const double error = has_table_i16(b, x) && numeric::all_slopes_fit(table)
+                           ? error_of(table, real, in, out)
+                           : std::numeric_limits<double>::infinity();
+  if (error <= kGoodSteps) return table_i16(b, x, table);
+  const auto parabolas = numeric::make_quadratic_table(real, affine(in), affine(out));
+  if (parabolas.worst < error && parabolas.worst <= kMostSteps) {
+    return clamp_to_range(b, table_of_parabolas(b, x, parabolas), call.out());
+  }
+  if (std::isfinite(error)) return table_i16(b, x, table);
+  return reject(Code::kRejectQuantParams,
+                "{}: the function is too steep for tables of 16-bit values on {}",
+                call.schema().full_name, b.target().display_name);
 }
 
 }  // namespace
@@ -52,12 +122,7 @@ Lowered lower_table(const Call& call, Builder& b, double (*function)(double, con
     return reject(Code::kRejectDtype, "{}: no table for {}", call.schema().full_name,
                   dtype_name(x->dtype()));
   }
-  const numeric::Int16Table table = numeric::make_int16_table(real, affine(*in), affine(*out));
-  if (!numeric::all_slopes_fit(table)) {
-    return reject(Code::kRejectQuantParams, "{}: the function is too steep for a 16-bit table",
-                  call.schema().full_name);
-  }
-  return table_i16(b, x, table);
+  return lower_table_i16(call, b, real);
 }
 
 }  // namespace tosaic::aten

@@ -24,6 +24,7 @@ code_suite(
     {
         "": CodeCase((GIVEN,), RESULT, steps=0),
         "tanh": CodeCase((GIVEN,), RESULT, args=("tanh",), steps=0),
-        "int16": CodeCase((q16(8 / 32768),), q16(8 / 32768), steps=8, kinds=("BI", "u85")),
+        "int16": CodeCase((q16(8 / 32768),), q16(8 / 32768), steps=2),
+        "int16_fine": CodeCase((q16(4 / 32768),), q16(3 / 32768), steps=2),
     },
 )

@@ -174,14 +174,19 @@ def test_all_of_a_conv_and_a_cat_is_on_the_npu(conv_cat, tmp_path):
     assert on_cpu == {"quantize_per_tensor", "dequantize_per_tensor"}
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("name", SOURCES | LARGE)
-def test_networks_are_whole_on_the_npu(workspace, folder, name, family):
+WHOLE = [
+    *itertools.product(SOURCES, FAMILIES, ("int8",)),
+    *itertools.product(LARGE, TARGETS, ("int8", "int16x8")),
+]
+
+
+@pytest.mark.parametrize("name, family, precision", WHOLE)
+def test_networks_are_whole_on_the_npu(workspace, folder, name, family, precision):
     source = (SOURCES | LARGE)[name]
     program = workspace.program(source)
     np.savez(folder / "s.npz", **calibration_arrays(source, program.input_names, 4))
-    flags = ("--target", TARGETS[family], "--calibrate", "s.npz", "-o", "x.pte", "--json")
-    result = start("compile", program.path, *flags, folder=folder)
+    flags = ("--target", TARGETS[family], "--calibrate=s.npz", f"--precision={precision}", "--json")
+    result = start("compile", program.path, *flags, "-o", "x.pte", folder=folder)
     assert result.returncode == 0, result.stderr
     report = json.loads(result.stdout)
     assert len(report["delegates"]) == 1
