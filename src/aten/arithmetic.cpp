@@ -59,7 +59,7 @@ int64_t quantised_value(double real, const Quant& quant) {
 
 std::optional<Reject> read_axes(const Call& call, std::vector<int64_t>& axes) {
   const int rank = call.in(0)->shape().rank();
-  axes = call.ints("dim");
+  axes = call.schema().find("dim") == nullptr ? std::vector<int64_t>() : call.ints("dim");
   if (axes.empty()) {
     for (int axis = 0; axis < rank; ++axis)
       axes.push_back(axis);

@@ -3,6 +3,7 @@
 
 from torch import nn
 
+from ..tester.codes import CodeCase, code_suite, q8, q16
 from ..tester.suite import Case, op_suite
 
 
@@ -22,6 +23,16 @@ class Sum(nn.Module):
 
     def forward(self, x):
         return x.sum(self.dim, self.keepdim)
+
+
+class MeanOfAll(nn.Module):
+    def forward(self, x):
+        return x.mean()
+
+
+class SumOfAll(nn.Module):
+    def forward(self, x):
+        return x.sum()
 
 
 FLOAT = ("MI",)  # Arm's quantiser breaks a mean into sum and mul, which have rows of their own
@@ -45,3 +56,22 @@ op_suite(
         "last": Case(((3, 7),), (-1,)),
     },
 )
+op_suite("mean_of_all", MeanOfAll, cases={"": Case(((2, 4, 5, 6),), kinds=FLOAT)})
+op_suite("sum_of_all", SumOfAll, cases={"": Case(((2, 4, 5, 6),), kinds=FLOAT)})
+
+A, W, SHAPE = q8(0.05, -10), q16(3e-4), ((2, 4, 5, 6),)
+for name, factory, result, wide in (
+    ("mean", Mean, q8(0.04, -5), q16(2e-4)),
+    ("sum", Sum, q8(0.3, -5), q16(2e-3)),
+):
+    code_suite(
+        name,
+        factory,
+        {
+            "": CodeCase((A,), result, SHAPE, (-1,)),
+            "apart": CodeCase((A,), result, SHAPE, ((1, 3), True)),
+            "batch": CodeCase((A,), result, SHAPE, (0,)),
+            "int16": CodeCase((W,), wide, SHAPE, ((1, 2),)),
+        },
+    )
+code_suite("mean_of_all", MeanOfAll, {"": CodeCase((A,), q8(0.005), SHAPE, kinds=("BI",))})

@@ -73,22 +73,24 @@ Lowered lower_mean(const Call& n, Builder& b) {
 
 TOSAIC_ATEN_OP(sum) = {
     .schemas = schemas("aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
-                       "ScalarType? dtype=None) -> Tensor"),
+                       "ScalarType? dtype=None) -> Tensor",
+                       "aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"),
     .doc = "Sum over axes: REDUCE_SUM, quantised in int32.",
     .quant = {own(0), own(out(0))},
     .lower = lower_sum,
     .cpu =
-        "aten::sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, "
+        "aten::sum.IntList_out(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
         "ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(mean) = {
     .schemas = schemas("aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, "
-                       "ScalarType? dtype=None) -> Tensor"),
+                       "ScalarType? dtype=None) -> Tensor",
+                       "aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"),
     .doc = "Mean over axes: REDUCE_SUM and a factor; over height and width AVG_POOL2D.",
     .quant = {same({0, out(0)})},
     .lower = lower_mean,
     .cpu =
-        "aten::mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, "
+        "aten::mean.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
         "ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
 };
