@@ -33,6 +33,20 @@ Value* call_steps(Builder& b, Value* x, int axis, int64_t first, int64_t count, 
                  {"step", Attr::integer(step)}});
 }
 
+Value* call_take(Builder& b, Value* x, int axis, std::span<const int64_t> indices) {
+  std::vector<Value*> parts;
+  for (size_t i = 0; i < indices.size();) {
+    size_t end = i + 1;
+    while (end < indices.size() && indices[end] == indices[end - 1] + 1)
+      ++end;
+    parts.push_back(call_slice(b, x, axis, indices[i], static_cast<int64_t>(end - i)));
+    i = end;
+  }
+  TensorType type = x->type();
+  type.shape[axis] = static_cast<int64_t>(indices.size());
+  return call_cat(b, parts, axis, type);
+}
+
 Value* call_cat(Builder& b, std::span<Value* const> parts, int axis, const TensorType& type) {
   if (parts.size() == 1) return parts[0];
   const auto count = static_cast<int16_t>(parts.size());

@@ -20,6 +20,9 @@ Value* call_slice(Builder& b, Value* x, int axis, int64_t first, int64_t count);
 /// Elements first, first + step, … of an axis.
 Value* call_steps(Builder& b, Value* x, int axis, int64_t first, int64_t count, int64_t step);
 
+/// Elements of an axis by index; each run of neighbours is a slice of its own.
+Value* call_take(Builder& b, Value* x, int axis, std::span<const int64_t> indices);
+
 Value* call_cat(Builder& b, std::span<Value* const> parts, int axis, const TensorType& type);
 
 /// Result axis i is axis perm[i] of `x`.

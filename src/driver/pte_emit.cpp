@@ -170,6 +170,20 @@ class Emitter {
     return add(std::move(list));
   }
 
+  Expected<int32_t> float_list(const Node& node, const Attr& value) {
+    PteDoubleList list;
+    if (value.kind() == Attr::Kind::kFloats) {
+      list.items.assign(value.as_reals().begin(), value.as_reals().end());
+    } else if (value.kind() == Attr::Kind::kInts) {
+      list.items.assign(value.as_ints().begin(), value.as_ints().end());
+    } else {
+      return no_kernel(node, fmt::format("the kernel takes a list of numbers where the program has "
+                                         "{}",
+                                         to_string(value)));
+    }
+    return add(std::move(list));
+  }
+
   /// A value for an argument that is no tensor.
   Expected<int32_t> plain_arg(const Node& node, const aten::SchemaArg& arg, const Attr& value,
                               const aten::SchemaArg* given) {
@@ -177,6 +191,8 @@ class Emitter {
     switch (arg.kind) {
       case aten::ArgKind::kInts:
         return int_list(node, value, given);
+      case aten::ArgKind::kFloats:
+        return float_list(node, value);
       case aten::ArgKind::kFloat:
         return add(value.kind() == Attr::Kind::kFloat ? value.as_real()
                                                       : static_cast<double>(value.as_int()));

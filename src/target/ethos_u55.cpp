@@ -127,6 +127,9 @@ Result check_rescale(const Node& node, const Target& t) {
 /// with aligned corners.
 Result check_resize(const Node& node, const Target& t) {
   using Values = std::vector<int64_t>;
+  if (const int64_t batch = node.operand(0)->shape()[0]; batch != 1) {
+    return limit(node, t, "a batch of {} is above {}", batch, 1);
+  }
   if (tosa::read_attrs<tosa::ResizeAttrs>(node).mode == tosa::ResizeMode::kNearest) {
     const auto values = [&node](int i) { return int_values(*node.operand(i)->constant()); };
     const Values scale = values(1);

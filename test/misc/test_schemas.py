@@ -14,6 +14,7 @@ from ..tester.native import invoke
 
 # Overloads that exist only once a library is imported.
 import torchao  # noqa: F401  isort: skip
+from executorch.exir.passes import dim_order_ops_registry  # noqa: F401  isort: skip
 from torch.ao.quantization.fx import _decomposed  # noqa: F401  isort: skip
 
 # The reader's stand-in for operators without a row, and what has no counterpart in PyTorch.

@@ -63,7 +63,7 @@ int64_t wrapped(int64_t distance, bool is_before, int64_t size) {
   return is_before ? size - distance : distance - 1;
 }
 
-/// Elements of the axis itself around it: runs of neighbours are slices of their own.
+/// Elements of the axis itself around it.
 Value* pad_axis(Builder& b, Value* x, int axis, int64_t before, int64_t after, Border border) {
   const int64_t size = x->shape()[axis];
   std::vector<int64_t> sources;
@@ -73,17 +73,7 @@ Value* pad_axis(Builder& b, Value* x, int axis, int64_t before, int64_t after, B
     sources.push_back(i);
   for (int64_t d = 1; d <= after; ++d)
     sources.push_back(border(d, false, size));
-  std::vector<Value*> parts;
-  for (size_t i = 0; i < sources.size();) {
-    size_t end = i + 1;
-    while (end < sources.size() && sources[end] == sources[end - 1] + 1)
-      ++end;
-    parts.push_back(call_slice(b, x, axis, sources[i], static_cast<int64_t>(end - i)));
-    i = end;
-  }
-  TensorType type = x->type();
-  type.shape[axis] = static_cast<int64_t>(sources.size());
-  return call_cat(b, parts, axis, type);
+  return call_take(b, x, axis, sources);
 }
 
 /// Borders made of the tensor's own elements: SLICEs and a CONCAT per axis.

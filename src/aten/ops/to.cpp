@@ -34,7 +34,10 @@ TOSAIC_ATEN_OP(to) = {
         "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
         "aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, "
         "Device? device=None, bool? pin_memory=None, bool non_blocking=False, "
-        "MemoryFormat? memory_format=None) -> Tensor"),
+        "MemoryFormat? memory_format=None) -> Tensor",
+        "dim_order_ops::_to_dim_order_copy(Tensor self, *, ScalarType? dtype=None, "
+        "Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+        "bool non_blocking=False, int[]? dim_order=None) -> Tensor"),
     .doc = "Another dtype: CAST; the operand itself when it has that dtype.",
     .traits = Trait::kNoOp,
     .quant = {same({0, out(0)})},

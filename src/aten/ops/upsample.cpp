@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "aten/arithmetic.h"
+#include "aten/calls.h"
+
+// Images of other sizes. Both modes are a RESIZE, whose positions are fractions; nearest neighbours
+// that a target's RESIZE does not take are copies of rows and columns (TILE, or SLICE and CONCAT).
+
+namespace tosaic::aten {
+namespace {
+
+/// One axis: sizes, and the factor that the program gave (0: none).
+struct Axis {
+  int64_t in = 1;
+  int64_t out = 1;
+  double factor = 0;
+};
+
+/// RESIZE's numbers for one axis: output o lies at (o * denominator + offset) / numerator.
+struct Position {
+  int64_t numerator = 1;
+  int64_t denominator = 1;
+  int64_t offset = 0;
+  int64_t border(const Axis& a) const {
+    return (a.out - 1) * denominator - (a.in - 1) * numerator + offset;
+  }
+};
+
+/// Reads sizes and factors; the image is [.., H, W], or [.., L] as a row.
+std::optional<Reject> read_axes_of(const Call& n, bool is_row, std::array<Axis, 2>& axes) {
+  const Shape& in = n.in(0)->shape();
+  const Shape& out = n.out().shape;
+  const int count = is_row ? 1 : 2;
+  if (in.rank() != out.rank() || in.rank() < count + 1 || in.num_elements() == 0) {
+    return reject(Code::kRejectShape, "{}: {} to {}", n.schema().full_name, to_string(in),
+                  to_string(out));
+  }
+  for (int i = 0; i < count; ++i) {
+    const int axis = in.rank() - count + i;
+    axes[static_cast<size_t>(2 - count + i)] = {in[axis], out[axis], 0};
+  }
+  const Attr factors =
+      n.schema().find("scale_factors") == nullptr ? Attr() : n.arg("scale_factors");
+  if (factors.kind() == Attr::Kind::kFloats) {
+    const auto values = factors.as_reals();
+    for (int i = 0; i < count && i < static_cast<int>(values.size()); ++i)
+      axes[static_cast<size_t>(2 - count + i)].factor = values[static_cast<size_t>(i)];
+  }
+  return std::nullopt;
+}
+
+/// The elements that PyTorch copies, by its own arithmetic in float32.
+std::vector<int64_t> nearest_indices(const Axis& a) {
+  const float scale = a.factor > 0 ? static_cast<float>(1.0 / a.factor)
+                                   : static_cast<float>(a.in) / static_cast<float>(a.out);
+  std::vector<int64_t> indices;
+  for (int64_t o = 0; o < a.out; ++o) {
+    const auto at = static_cast<int64_t>(std::floor(static_cast<float>(o) * scale));
+    indices.push_back(std::min(at, a.in - 1));
+  }
+  return indices;
+}
+
+/// Positions that RESIZE rounds to floor(o * in / out): for whole factors with half-pixel centres.
+Position nearest_position(const Axis& a) {
+  if (a.out % a.in == 0) {
+    const int64_t factor = a.out / a.in;
+    if (factor == 1) return {};
+    return {2 * factor, 2, 1 - factor};
+  }
+  const int64_t g = std::gcd(a.in, a.out);
+  return {2 * a.out / g, 2 * a.in / g, -a.out / g};
+}
+
+bool is_position_of(const std::vector<int64_t>& indices, const Axis& a) {
+  for (int64_t o = 0; o < a.out; ++o) {
+    if (indices[static_cast<size_t>(o)] != o * a.in / a.out) return false;
+  }
+  return true;
+}
+
+struct Resize {
+  std::vector<Value*> operands;
+  AttrList attrs;
+};
+
+Resize resize_of(Builder& b, Value* x, const std::array<Axis, 2>& axes,
+                 const std::array<Position, 2>& at, tosa::ResizeMode mode) {
+  const std::vector<int64_t> scale = {at[0].numerator, at[0].denominator, at[1].numerator,
+                                      at[1].denominator};
+  const std::vector<int64_t> offset = {at[0].offset, at[1].offset};
+  const std::vector<int64_t> border = {at[0].border(axes[0]), at[1].border(axes[1])};
+  return {{x, b.shape_value(scale), b.shape_value(offset), b.shape_value(border)},
+          tosa::write_attrs(tosa::ResizeAttrs{mode}, b.module().arena())};
+}
+
+/// [N,H,W,C] of [.., H, W].
+Value* to_image(Builder& b, Value* x, bool is_row) {
+  const Shape s = x->shape();
+  const int spatial = is_row ? 1 : 2;
+  const int64_t width = s[s.rank() - 1];
+  const int64_t height = is_row ? 1 : s[s.rank() - 2];
+  const int64_t channels = s[s.rank() - spatial - 1];
+  const int64_t batch = s.num_elements() / (channels * height * width);
+  return b.layout_transpose(b.reshape(x, {batch, channels, height, width}), kToNhwc);
+}
+
+/// Rows `indices` of axis 1 or 2 of an image.
+Value* copy_elements(Builder& b, Value* x, int axis, const std::vector<int64_t>& indices,
+                     const Axis& a) {
+  if (a.in == a.out && is_position_of(indices, a)) return x;
+  Shape out = x->shape();
+  out[axis] = a.out;
+  if (a.out % a.in == 0 && is_position_of(indices, a)) {  // each one several times
+    int64_t outer = 1;
+    for (int i = 0; i <= axis; ++i)
+      outer *= x->shape()[i];
+    const int64_t inner = x->shape().num_elements() / outer;
+    Value* y = b.emit(tosa::tile, {b.reshape(x, {outer, 1, inner}),
+                                   b.shape_value(std::vector<int64_t>{1, a.out / a.in, 1})});
+    return b.reshape(y, out);
+  }
+  return call_take(b, x, axis, indices);
+}
+
+Lowered lower_nearest(const Call& n, Builder& b, bool is_row) {
+  std::array<Axis, 2> axes;
+  if (auto r = read_axes_of(n, is_row, axes)) return *r;
+  const std::array<std::vector<int64_t>, 2> indices = {nearest_indices(axes[0]),
+                                                       nearest_indices(axes[1])};
+  Value* x = to_image(b, with_parameters(n, b, n.in(0), n.out()), is_row);
+  Value* y = nullptr;
+  if (is_position_of(indices[0], axes[0]) && is_position_of(indices[1], axes[1])) {
+    const Resize resize =
+        resize_of(b, x, axes, {nearest_position(axes[0]), nearest_position(axes[1])},
+                  tosa::ResizeMode::kNearest);
+    if (b.legal(tosa::resize, resize.operands, resize.attrs)) {
+      y = b.emit_as(x->dtype(), tosa::resize, resize.operands, resize.attrs);
+    }
+  }
+  if (y == nullptr) {
+    constexpr int64_t kMaxCopies = 256;
+    for (size_t i = 0; i < 2; ++i) {
+      if (axes[i].out % axes[i].in != 0 && axes[i].out > kMaxCopies) {
+        return reject(Code::kRejectShape, "{}: {} elements of {}; up to {} are copied one by one",
+                      n.schema().full_name, axes[i].out, axes[i].in, kMaxCopies);
+      }
+    }
+    y = copy_elements(b, x, 1, indices[0], axes[0]);
+    y = copy_elements(b, y, 2, indices[1], axes[1]);
+  }
+  return b.reshape(b.layout_transpose(y, kToNchw), n.out().shape);
+}
+
+/// Positions of bilinear interpolation; nothing when PyTorch's scale is no ratio of the sizes.
+std::optional<Position> bilinear_position(const Axis& a, bool align_corners) {
+  if (a.in == 1 || a.in == a.out) return Position{1, 1, 0};
+  if (align_corners) {
+    if (a.out == 1) return std::nullopt;
+    const int64_t g = std::gcd(a.in - 1, a.out - 1);
+    return Position{(a.out - 1) / g, (a.in - 1) / g, 0};
+  }
+  const bool exact = a.factor == 0 || static_cast<double>(a.in) * a.factor == a.out;
+  if (!exact) return std::nullopt;
+  const int64_t g = std::gcd(std::gcd(2 * a.out, 2 * a.in), a.in - a.out);
+  return Position{2 * a.out / g, 2 * a.in / g, (a.in - a.out) / g};
+}
+
+Lowered lower_bilinear(const Call& n, Builder& b) {
+  std::array<Axis, 2> axes;
+  if (auto r = read_axes_of(n, false, axes)) return *r;
+  std::array<Position, 2> at;
+  for (size_t i = 0; i < 2; ++i) {
+    const auto position = bilinear_position(axes[i], n.b("align_corners"));
+    if (!position) {
+      return reject(Code::kRejectAttribute,
+                    "{}: a factor of {} from {} to {} elements is no ratio "
+                    "of the sizes",
+                    n.schema().full_name, axes[i].factor, axes[i].in, axes[i].out);
+    }
+    at[i] = *position;
+  }
+  Value* x = to_image(b, with_parameters(n, b, n.in(0), n.out()), false);
+  for (size_t i = 0; i < 2; ++i) {  // one element has no neighbour
+    if (axes[i].in != 1 || axes[i].out == 1) continue;
+    std::vector<int64_t> multiples(4, 1);
+    multiples[1 + i] = axes[i].out;
+    x = b.emit(tosa::tile, {x, b.shape_value(multiples)});
+    axes[i].in = axes[i].out;
+  }
+  const Resize resize = resize_of(b, x, axes, at, tosa::ResizeMode::kBilinear);
+  Value* y = nullptr;
+  if (n.out().quant == nullptr) {
+    y = b.emit_as(x->dtype(), tosa::resize, resize.operands, resize.attrs);
+  } else {
+    // The sum of four neighbours with weights that add up to the product of the numerators.
+    const DType sum = x->dtype() == DType::kI16 ? DType::kI48 : DType::kI32;
+    y = b.emit_as(sum, tosa::resize, resize.operands, resize.attrs);
+    const auto unit = static_cast<double>(at[0].numerator * at[1].numerator);
+    y = clamp_to_range(b, b.rescale(y, n.out().dtype, 1 / unit, 0, 0), n.out());
+  }
+  return b.reshape(b.layout_transpose(y, kToNchw), n.out().shape);
+}
+
+}  // namespace
+}  // namespace tosaic::aten
+
+TOSAIC_ATEN_OP(upsample_nearest2d) = {
+    .schemas = schemas("aten::upsample_nearest2d.vec(Tensor input, SymInt[]? output_size, "
+                       "float[]? scale_factors) -> Tensor"),
+    .doc = "An image of another size by nearest neighbours: RESIZE, or copies of rows and columns.",
+    .quant = {same({0, out(0)})},
+    .lower = [](const Call& n, Builder& b) { return lower_nearest(n, b, false); },
+    .cpu =
+        "aten::upsample_nearest2d.vec_out(Tensor input, SymInt[]? output_size, "
+        "float[]? scale_factors, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(upsample_nearest1d) = {
+    .schemas = schemas("aten::upsample_nearest1d.vec(Tensor input, SymInt[]? output_size, "
+                       "float[]? scale_factors) -> Tensor"),
+    .doc = "A row of another size by nearest neighbours: RESIZE, or copies of elements.",
+    .quant = {same({0, out(0)})},
+    .lower = [](const Call& n, Builder& b) { return lower_nearest(n, b, true); },
+};
+
+TOSAIC_ATEN_OP(upsample_bilinear2d) = {
+    .schemas = schemas("aten::upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, "
+                       "bool align_corners, float[]? scale_factors) -> Tensor"),
+    .doc = "An image of another size by bilinear interpolation: RESIZE.",
+    .quant = {same({0, out(0)})},
+    .lower = lower_bilinear,
+    .cpu =
+        "aten::upsample_bilinear2d.vec_out(Tensor input, SymInt[]? output_size, "
+        "bool align_corners, float[]? scale_factors, *, Tensor(a!) out) -> Tensor(a!)",
+};

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""upsample_nearest and upsample_bilinear: whole and broken factors, sizes, and between convolutions."""
+
+from torch import nn
+from torch.nn.functional import interpolate
+
+from ..tester.suite import Case, op_suite
+
+
+class Resized(nn.Module):
+    """A sum behind it, so that the NPU has something to compute."""
+
+    def __init__(self, **options):
+        super().__init__()
+        self.options = options
+
+    def forward(self, x):
+        y = interpolate(x, **self.options)
+        return y + y
+
+
+class BetweenConvs(nn.Module):
+    def __init__(self, **options):
+        super().__init__()
+        self.before, self.after = nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 4, 3, padding=1)
+        self.options = options
+
+    def forward(self, x):
+        return self.after(interpolate(self.before(x).relu(), **self.options))
+
+
+IMAGE = ((1, 3, 5, 6),)
+
+op_suite(
+    "upsample_nearest",
+    Resized,
+    cases={
+        "": Case(IMAGE, options={"scale_factor": 2}),
+        "3": Case(IMAGE, options={"scale_factor": 3}),
+        "2_4": Case(IMAGE, options={"scale_factor": (2.0, 4.0)}),
+        "8": Case(((1, 2, 3, 2),), options={"scale_factor": 8}),
+        "broken": Case(IMAGE, options={"scale_factor": 1.5}),
+        "size": Case(IMAGE, options={"size": (7, 9)}),
+        "down": Case(IMAGE, options={"size": (2, 4)}),
+        "batch": Case(((2, 3, 4, 5),), options={"scale_factor": 2}),
+        "row": Case(((1, 3, 6),), options={"scale_factor": 2}),
+    },
+)
+BILINEAR = {"mode": "bilinear"}
+# U55 has no bilinear RESIZE. Weights are sixteenths, so that many results are ties, which TOSA rounds up
+# and PyTorch to even; the sum behind doubles the step.
+op_suite(
+    "upsample_bilinear",
+    Resized,
+    cases={
+        "": Case(IMAGE, options={"scale_factor": 2} | BILINEAR, steps=2).without("u55"),
+        "corners": Case(
+            IMAGE, options={"scale_factor": 2, "align_corners": True} | BILINEAR, steps=2
+        ).without("u55"),
+        "broken": Case(((1, 2, 4, 6),), options={"scale_factor": 1.5} | BILINEAR, steps=2).without("u55"),
+        "size": Case(IMAGE, options={"size": (7, 9)} | BILINEAR).without("u55"),
+        "one": Case(((1, 3, 1, 6),), options={"size": (4, 12)} | BILINEAR, steps=2).without("u55"),
+    },
+)
+op_suite(
+    "upsample_between_convs",
+    BetweenConvs,
+    cases={
+        "": Case(IMAGE, options={"scale_factor": 2}),
+        "4": Case(IMAGE, options={"scale_factor": 4}),
+    },
+)
