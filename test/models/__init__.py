@@ -21,7 +21,7 @@ from .encoder import MaskedEncoder
 from .mobilenetv1 import MobileNetV1
 from .mobilenetv2 import MobileNetV2
 from .resnet import ResNet8, ResNet18
-from .sequences import AudioNet
+from .sequences import AudioNet, GruTagger
 from .small import (
     Add, CatBlock, InputIsOutput, LeakyRelu, LinearRelu, LstmClassifier, OutputTwice, Sub,
     ThreePartitions, TwoOutputs,
@@ -58,6 +58,7 @@ NETS = {
     "inception": Net(Inception, {"x": (1, 3, 32, 32)}),
     "unet": Net(UNet, {"x": (1, 3, 32, 32)}),
     "audio": Net(AudioNet, {"x": (1, 1, 2000)}),
+    "gru": Net(GruTagger, {"x": (1, 8, 10)}),
     "mv2": Net(MobileNetV2, {"x": (1, 3, 224, 224)}),
     "cat": Net(CatBlock, IMAGE),
     "leaky_relu": Net(LeakyRelu, IMAGE),

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks on waveforms and on sequences of features or tokens."""
 
-import torch
 from torch import nn
 
 
@@ -25,3 +24,16 @@ class AudioNet(nn.Module):
 
     def forward(self, x):
         return self.classifier(self.features(x).mean(-1))
+
+
+class GruTagger(nn.Module):
+    """A label for each step of a sequence of features: two GRU layers, both directions, and a linear
+    classifier."""
+
+    def __init__(self, inputs=10, hidden=16, classes=8):
+        super().__init__()
+        self.gru = nn.GRU(inputs, hidden, 2, batch_first=True, bidirectional=True)
+        self.classifier = nn.Linear(2 * hidden, classes)
+
+    def forward(self, x):
+        return self.classifier(self.gru(x)[0])

@@ -3,5 +3,4 @@
 
 from ..tester.nets import net_suite
 
-net_suite("lstm", kinds=("MI",))
 net_suite("lstm2", kinds=("MI",))

@@ -9,7 +9,7 @@ from ..tester.nets import net_suite
 from ..tester.stages import net
 from . import spread
 
-CONVOLUTIONAL = ("mlp", "autoencoder", "mv1", "resnet8", "resnet18", "inception", "audio")
+CONVOLUTIONAL = ("mlp", "autoencoder", "mv1", "resnet8", "resnet18", "inception", "unet", "audio")
 ALL = ("u55", "u65", "u85")
 
 for name in CONVOLUTIONAL:
@@ -18,6 +18,11 @@ for name in CONVOLUTIONAL:
     net_suite(
         name, quantizers=("xnnpack",), families=ALL, kinds=("BI", "pte"), integer_biases=True, exact=True
     )
+
+
+# XNNPACK's quantiser leaves recurrent layers in float.
+for name in ("gru", "lstm"):
+    net_suite(name, quantizers=("arm",), families=ALL, exact=True)
 
 
 @pytest.mark.FP
