@@ -66,6 +66,15 @@ class MaskedFillTensor(MaskedFill):
         return x.masked_fill(self.mask, torch.tensor(self.value))
 
 
+class Triangle(nn.Module):
+    def __init__(self, name, diagonal=0):
+        super().__init__()
+        self.function, self.diagonal = getattr(torch, name), diagonal
+
+    def forward(self, x):
+        return self.function(x, self.diagonal)
+
+
 ONE = ((1, 4, 5, 6),)
 PAIR = ((1, 4, 5, 6), (4, 1, 6))
 TARGETS = ("BI", "u85")
@@ -98,14 +107,30 @@ op_suite("masked_fill", MaskedFill, cases={"": Case(ONE, (-2.5,), kinds=("MI",))
 op_suite("masked_fill_in_place", MaskedFillInPlace, cases={"": Case(ONE, (1,), kinds=("MI",))})
 op_suite("masked_fill_tensor", MaskedFillTensor, cases={"": Case(ONE, (0.5,), kinds=("MI",))})
 
+for name in ("tril", "triu"):
+    op_suite(
+        name,
+        Triangle,
+        cases={
+            "": Case(ONE, (name,), kinds=("MI",)),
+            "above": Case(((5, 6),), (name, 2), kinds=("MI",)),
+            "below": Case(((5, 6),), (name, -1), kinds=("MI",)),
+        },
+    )
+
 A, B = q8(0.05, -10), q8(0.03, 30)
+# Ethos-U55 chooses by a constant mask alone.
+EVERY = (*TARGETS, "u55", "u65")
+for name in ("tril", "triu"):
+    case = CodeCase((A,), A, ONE, (name, 1), EVERY, steps=0)
+    code_suite(name, Triangle, {"": case})
 code_suite(
     "where",
     WhereMask,
     {
-        "": CodeCase((A, A), A, PAIR, ((5, 6),), TARGETS, steps=0),
-        "other_scales": CodeCase((A, B), q8(0.06, 5), PAIR, ((5, 6),), TARGETS),
-        "int16": CodeCase((q16(2e-4), q16(2e-4)), q16(2e-4), PAIR, ((5, 6),), TARGETS, steps=0),
+        "": CodeCase((A, A), A, PAIR, ((5, 6),), EVERY, steps=0),
+        "other_scales": CodeCase((A, B), q8(0.06, 5), PAIR, ((5, 6),), EVERY),
+        "int16": CodeCase((q16(2e-4), q16(2e-4)), q16(2e-4), PAIR, ((5, 6),), EVERY, steps=0),
     },
 )
 code_suite(
@@ -121,8 +146,8 @@ code_suite(
     "masked_fill",
     MaskedFill,
     {
-        "": CodeCase((A,), A, ONE, (1.23,), TARGETS, steps=0),
-        "infinite": CodeCase((A,), A, ONE, (-float("inf"),), TARGETS, steps=0),
-        "other_scale": CodeCase((A,), q8(0.07, 3), ONE, (-9.0,), TARGETS),
+        "": CodeCase((A,), A, ONE, (1.23,), EVERY, steps=0),
+        "infinite": CodeCase((A,), A, ONE, (-float("inf"),), EVERY, steps=0),
+        "other_scale": CodeCase((A,), q8(0.07, 3), ONE, (-9.0,), EVERY),
     },
 )

@@ -103,9 +103,8 @@ Lowered lower_variance(const Call& n, Builder& b) {
 /// The root of the variance, for ExecuTorch's kernels.
 Lowered record_deviation(const Call& n, Builder& b) {
   const bool has_dim = n.schema().find("dim") != nullptr;
-  const Attr none;
   Value* variance = b.call("aten.var.correction", {n.in(0)}, n.out(),
-                           {{"dim", has_dim ? n.arg("dim") : none},
+                           {{"dim", has_dim ? n.arg("dim") : Attr()},
                             {"correction", Attr::real(correction_of(n))},
                             {"keepdim", Attr::boolean(has_dim && n.b("keepdim"))}});
   return b.call("aten.sqrt.default", {variance}, n.out());

@@ -8,14 +8,29 @@ namespace tosaic::aten {
 namespace {
 
 /// A number in place of a tensor operand.
-Value* number_operand(const Call& n, Builder& b, std::string_view name) {
+Value* quantised_number(const Call& n, Builder& b, double real) {
   const TensorType& out = n.out();
-  if (out.quant == nullptr || !out.quant->per_tensor()) return number(n, b, n.f(name));
+  if (out.quant == nullptr || !out.quant->per_tensor()) return number(n, b, real);
   const std::vector<int64_t> ones(static_cast<size_t>(out.shape.rank()), 1);
   const TensorType type{out.dtype, Shape(ones), out.quant};
-  const int64_t code = quantised_value(n.f(name), *out.quant);
+  const int64_t code = quantised_value(real, *out.quant);
   return &b.graph().add_constant(b.module().constant_ints(type.dtype, type.shape, {&code, 1}),
                                  type);
+}
+Value* number_operand(const Call& n, Builder& b, std::string_view name) {
+  return quantised_number(n, b, n.f(name));
+}
+
+/// The choice by a constant condition where there is no SELECT: y + c (x - y), with c of 0 or 1.
+Value* choose_by_product(const Call& n, Builder& b, const Value& condition, Value* x, Value* y) {
+  const int64_t zero_point = n.out().quant->zero_point();
+  const std::vector<int64_t> bits = int_values(*condition.constant());
+  Value* c =
+      b.expand_rank(b.constant_ints(DType::kI32, condition.shape(), bits), n.out().shape.rank());
+  Value* wide_x = b.rescale(x, DType::kI32, 1, zero_point, 0);
+  Value* wide_y = b.rescale(y, DType::kI32, 1, zero_point, 0);
+  Value* z = b.emit(tosa::add, {wide_y, b.mul(b.emit(tosa::sub, {wide_x, wide_y}), c)});
+  return b.rescale(z, n.out().dtype, 1, 0, zero_point);
 }
 
 Lowered lower_where(const Call& n, Builder& b) {
@@ -31,11 +46,35 @@ Lowered lower_where(const Call& n, Builder& b) {
   }
   Value* x = operand(n.in(1));
   Value* y = operand(n.in(2));
-  return b.emit(tosa::select, {b.expand_rank(condition, rank), x, y});
+  Value* const operands[] = {b.expand_rank(condition, rank), x, y};
+  const bool is_quantised = n.out().quant != nullptr && n.out().quant->per_tensor();
+  if (condition->is_constant() && is_quantised && !b.legal(tosa::select, operands)) {
+    return choose_by_product(n, b, *condition, x, y);
+  }
+  return b.emit(tosa::select, operands);
 }
 
 Lowered call_where(const Call& n, Builder& b, Value* condition, Value* x, Value* y) {
   return b.call("aten.where.self", {condition, x, y}, n.out());
+}
+
+/// Zeros above (or below) a diagonal of the last two axes.
+Lowered lower_triangle(const Call& n, Builder& b, bool lower) {
+  const Shape& s = n.in(0)->shape();
+  if (s.rank() < 2) {
+    return reject(Code::kRejectShape, "{}: {} has no two axes", n.schema().full_name, to_string(s));
+  }
+  const int64_t rows = s[s.rank() - 2];
+  const int64_t columns = s[s.rank() - 1];
+  std::vector<int64_t> is_kept;
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j) {
+      const int64_t beyond = j - i - n.i("diagonal");
+      is_kept.push_back(lower ? beyond <= 0 : beyond >= 0);
+    }
+  }
+  Value* condition = b.constant_ints(DType::kBool, {rows, columns}, is_kept);
+  return call_where(n, b, condition, n.in(0), quantised_number(n, b, 0));
 }
 
 }  // namespace
@@ -105,4 +144,21 @@ TOSAIC_ATEN_OP(masked_fill_tensor) = {
     .doc = "A value, or that of a tensor without axes where a mask is true: where.",
     .quant = {same({0, 2, out(0)})},
     .lower = [](const Call& n, Builder& b) { return call_where(n, b, n.in(1), n.in(2), n.in(0)); },
+};
+
+TOSAIC_ATEN_OP(tril) = {
+    .schemas = schemas("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor",
+                       "aten::tril_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)"),
+    .doc = "Zeros above a diagonal: where.",
+    .quant = {same({0, out(0)})},
+    .lower = [](const Call& n, Builder& b) { return lower_triangle(n, b, true); },
+    .cpu = "aten::tril.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(triu) = {
+    .schemas = schemas("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor",
+                       "aten::triu_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)"),
+    .doc = "Zeros below a diagonal: where.",
+    .quant = {same({0, out(0)})},
+    .lower = [](const Call& n, Builder& b) { return lower_triangle(n, b, false); },
 };
