@@ -16,6 +16,7 @@
 #include "partition/partition.h"
 #include "passes/passes.h"
 #include "quant/qdq.h"
+#include "target/targets.h"
 #include "tosa/reference.h"
 
 namespace tosaic {
@@ -50,11 +51,7 @@ DType narrow(DType dtype) {
 
 class Folding {
  public:
-  explicit Folding(Graph& graph) : graph_(graph), module_(graph.module()) {
-    host_.name = "host";
-    host_.display_name = "the host";
-    host_.features = Feature::kInt | Feature::kInt16 | Feature::kFp;
-  }
+  explicit Folding(Graph& graph) : graph_(graph), module_(graph.module()) {}
 
   Expected<bool> run() {
     bool changed = false;
@@ -195,7 +192,7 @@ class Folding {
 
   Graph& graph_;
   Module& module_;
-  Target host_;
+  const Target host_ = host_target();
   std::unordered_set<const Value*> fixed_;  // results that no input changes
   std::unordered_map<const Value*, const Constant*> constants_;
 };

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "partition/partition.h"
-#include "tosa/spec.h"
+#include "target/targets.h"
 
 namespace tosaic {
 namespace {
@@ -48,13 +48,8 @@ std::optional<Power> run(const Graph& lowered, const CalibrationData& data,
 
 std::optional<double> measure_sqnr(const Graph& graph, const CalibrationData& data,
                                    const std::vector<std::vector<tosa::HostTensor>>& exact) {
-  // The reference computes integers and floats alike.
-  Target target;
-  target.name = "host";
-  target.display_name = "the host";
-  target.features = Feature::kInt | Feature::kInt16 | Feature::kFp;
   LoweredValues values;
-  const auto lowered = lower_beside(graph, target, values);
+  const auto lowered = lower_beside(graph, host_target(), values);
   if (!lowered) return std::nullopt;
   const std::optional<Power> power = run(**lowered, data, exact);
   graph.module().erase_graph((*lowered)->name());

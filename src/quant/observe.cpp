@@ -176,8 +176,7 @@ class Calibration {
 
 /// The float program in TOSA; a node that has no such form is named with what the user can do.
 Expected<Graph*> lower_float(const Graph& graph, LoweredValues& values) {
-  TOSAIC_TRY(const Target target, find_target("tosa-fp"));
-  auto lowered = lower_beside(graph, target, values);
+  auto lowered = lower_beside(graph, host_target(), values);
   if (lowered) return *lowered;
   Diagnostic d =
       error(Code::kUnsupportedOp, "calibration cannot compute {}", lowered.error().message);

@@ -143,6 +143,14 @@ Expected<Target> parse_executorch_name(std::string_view name) {
 
 }  // namespace
 
+Target host_target() {
+  Target t;
+  t.name = "host";
+  t.display_name = "the host";
+  t.features = Feature::kInt | Feature::kInt16 | Feature::kFp;
+  return t;
+}
+
 std::vector<std::string_view> target_names() {
   std::vector<std::string_view> names;
   for (const Entry& entry : kEntries)

@@ -18,4 +18,7 @@ Expected<Target> find_target(std::string_view name);
 /// Every name in the order above.
 std::vector<std::string_view> target_names();
 
+/// The reference on this machine, which computes integers and floats alike.
+Target host_target();
+
 }  // namespace tosaic

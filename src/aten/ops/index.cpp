@@ -58,6 +58,44 @@ Lowered lower_index(const Call& n, Builder& b) {
   return take(n, b, axis, *lists[static_cast<size_t>(axis)]);
 }
 
+/// Places as [1,count]. TOSA FP moves no integers; a float holds places below 2^24.
+Value* in_one_row(Builder& b, Value* indices) {
+  const Shape row{1, indices->shape().num_elements()};
+  if (indices->shape() == row || indices->is_constant() || b.has(Feature::kInt)) {
+    return b.reshape(indices, row);
+  }
+  return b.cast(b.reshape(b.cast(indices, DType::kF32), row), DType::kI32);
+}
+
+/// Rows of a table, by GATHER.
+Lowered lower_embedding(const Call& n, Builder& b) {
+  Value* weight = n.tensor("weight");
+  Value* indices = n.tensor("indices");
+  const Shape& s = weight->shape();
+  if (indices->dtype() != DType::kI32 && !indices->is_constant()) {
+    return reject(Code::kRejectDtype, "{}: indices are {}; i32 is taken", n.schema().full_name,
+                  dtype_name(indices->dtype()));
+  }
+  if (s.rank() != 2 || s[0] > (1 << 24) || indices->shape().num_elements() == 0) {
+    return reject(Code::kRejectShape, "{}: a table of sizes {}", n.schema().full_name,
+                  to_string(s));
+  }
+  Value* table = b.reshape(weight, {1, s[0], s[1]});
+  Value* rows = b.emit(tosa::gather, {table, in_one_row(b, b.cast(indices, DType::kI32))});
+  rows = b.reshape(rows, n.out().shape);
+  if (weight->quant() == nullptr && n.out().quant == nullptr) return rows;
+  if (auto r = check_activation(n, weight->type(), "the table")) return *r;
+  if (auto r = check_activation(n, n.out(), "the output")) return *r;
+  const Quant& from = *weight->quant();
+  const Quant& to = *n.out().quant;
+  if (weight->dtype() != n.out().dtype || from.scale() != to.scale() ||
+      from.zero_point() != to.zero_point()) {
+    rows = b.rescale(rows, n.out().dtype, from.scale() / to.scale(), from.zero_point(),
+                     to.zero_point());
+  }
+  return clamp_to_range(b, rows, n.out());
+}
+
 /// REVERSE, or where the target has none along this axis, element after element.
 Lowered lower_flip(const Call& n, Builder& b) {
   constexpr int64_t kMaxElements = 64;
@@ -121,8 +159,9 @@ TOSAIC_ATEN_OP(index) = {
 TOSAIC_ATEN_OP(embedding) = {
     .schemas = schemas("aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, "
                        "bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"),
-    .doc = "Rows of a table by token; on the CPU, since TOSA has no 64-bit integers.",
+    .doc = "Rows of a table by token: GATHER by int32; 64-bit tokens stay on the CPU.",
     .quant = {own(0), own(out(0))},
+    .lower = lower_embedding,
     .cpu =
         "aten::embedding.out(Tensor weight, Tensor indices, SymInt padding_idx=-1, "
         "bool scale_grad_by_freq=False, bool sparse=False, *, Tensor(a!) out) -> Tensor(a!)",
