@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LSTM classifiers of one and two layers, in float."""
+"""An LSTM classifier of two layers, in float; that of one layer is in test_networks.py."""
 
 from ..tester.nets import net_suite
 
