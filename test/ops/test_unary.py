@@ -111,3 +111,25 @@ for name, result, steps in (
     ("square", q16(64 / 32768), 2),
 ):
     code_suite(name, Apply, {"int16": CodeCase((WIDE,), result, args=(name,), steps=steps)})
+
+
+class Scaled(nn.Module):
+    """Of numbers so small that their sum with 1 keeps little of them, or nothing."""
+
+    def __init__(self, name, factor):
+        super().__init__()
+        self.function, self.factor = getattr(torch, name), factor
+
+    def forward(self, x):
+        return self.function(x * self.factor)
+
+
+for name in ("log1p", "expm1"):
+    op_suite(
+        f"{name}_small",
+        Scaled,
+        cases={
+            str(digits): Case(((1, 64),), (name, 10.0**-digits), kinds=("MI",))
+            for digits in (1, 4, 6, 9, 20)
+        },
+    )

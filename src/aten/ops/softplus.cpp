@@ -30,19 +30,6 @@ double softplus_value(double x, const Call& n) {
   return z > static_cast<float>(n.f("threshold")) ? x : log1p_exp(beta * x) / beta;
 }
 
-/// log(1 + u) for u from 0 to 1, to the last bits of u: what the LOG of a sum, as the row of log1p
-/// has it, loses is softplus of all values far below 0. Let d be what 1 + u keeps of u: then
-/// log(1 + d) / d is nearly log(1 + u) / u, and where d is 0 the logarithm is u.
-Value* log1p_small(const Call& n, Builder& b, Value* u) {
-  if (b.mode() == Builder::Mode::kRecord) return b.call("aten.log1p.default", {u}, n.out());
-  Value* one = number(n, b, 1);
-  Value* sum = b.emit(tosa::add, {u, one});
-  Value* kept = b.emit(tosa::sub, {sum, one});
-  Value* ratio = b.mul(b.emit(tosa::log, {sum}), b.emit(tosa::reciprocal, {kept}));
-  Value* none_kept = b.emit(tosa::equal, {kept, number(n, b, 0)});
-  return b.emit(tosa::select, {none_kept, u, b.mul(u, ratio)});
-}
-
 Lowered lower_softplus(const Call& n, Builder& b) {
   const double beta = n.f("beta");
   if (beta == 0) {
@@ -58,7 +45,7 @@ Lowered lower_softplus(const Call& n, Builder& b) {
   Value* z = scaled(x, beta);
   Value* magnitude = f.unary("aten.abs.default", z);
   Value* power = f.unary("aten.exp.default", f.unary("aten.neg.default", magnitude));
-  Value* y = f.add(f.unary("aten.relu.default", z), log1p_small(n, b, power));
+  Value* y = f.add(f.unary("aten.relu.default", z), f.unary("aten.log1p.default", power));
   y = scaled(y, 1 / beta);
   if (!has_jump(n)) return y;
   const TensorType truth{DType::kBool, n.out().shape};

@@ -59,8 +59,24 @@ Lowered lower_sign(const Call& n, Builder& b) {
   return b.emit(tosa::select, {b.emit(tosa::greater, {x, zero}), number(n, b, 1), negative});
 }
 
+// exp(x) - 1 and log(1 + x) lose all digits of a small x to the 1. Kahan's remedy: what the sum
+// kept of the number stands in a quotient with the function of the sum, which is nearly that of the
+// number.
+
+/// `near` where |x| is below 1 (and x itself where the sum kept nothing of it), else `far`.
+Value* choose_small(const Call& n, Builder& b, Value* x, Value* kept, Value* near, Value* far) {
+  Value* none_kept = b.emit(tosa::equal, {kept, number(n, b, 0)});
+  near = b.emit(tosa::select, {none_kept, x, near});
+  Value* is_small = b.emit(tosa::greater, {number(n, b, 1), b.emit(tosa::abs, {x})});
+  return b.emit(tosa::select, {is_small, near, far});
+}
+
 Lowered lower_expm1(const Call& n, Builder& b) {
-  return b.emit(tosa::sub, {b.emit(tosa::exp, {promoted_operand(n, b)}), number(n, b, 1)});
+  Value* x = promoted_operand(n, b);
+  Value* power = b.emit(tosa::exp, {x});
+  Value* kept = b.emit(tosa::sub, {power, number(n, b, 1)});
+  Value* ratio = b.mul(x, b.emit(tosa::reciprocal, {b.emit(tosa::log, {power})}));
+  return choose_small(n, b, x, kept, b.mul(kept, ratio), kept);
 }
 
 /// (exp(x) + sign * exp(-x)) / 2.
@@ -77,7 +93,13 @@ Lowered lower_log(const Call& n, Builder& b, double of_base) {
 }
 
 Lowered lower_log1p(const Call& n, Builder& b) {
-  return b.emit(tosa::log, {b.emit(tosa::add, {promoted_operand(n, b), number(n, b, 1)})});
+  Value* x = promoted_operand(n, b);
+  Value* one = number(n, b, 1);
+  Value* sum = b.emit(tosa::add, {x, one});
+  Value* kept = b.emit(tosa::sub, {sum, one});
+  Value* logarithm = b.emit(tosa::log, {sum});
+  Value* ratio = b.mul(logarithm, b.emit(tosa::reciprocal, {kept}));
+  return choose_small(n, b, x, kept, b.mul(x, ratio), logarithm);
 }
 
 Lowered lower_tan(const Call& n, Builder& b) {

@@ -40,14 +40,15 @@ std::optional<Reject> read_axes_of(const Call& n, bool is_row, std::array<Axis, 
   }
   for (int i = 0; i < count; ++i) {
     const int axis = in.rank() - count + i;
-    axes[static_cast<size_t>(2 - count + i)] = {in[axis], out[axis], 0};
+    axes[static_cast<size_t>(2 - count) + static_cast<size_t>(i)] = {in[axis], out[axis], 0};
   }
   const Attr factors =
       n.schema().find("scale_factors") == nullptr ? Attr() : n.arg("scale_factors");
   if (factors.kind() == Attr::Kind::kFloats) {
     const auto values = factors.as_reals();
     for (int i = 0; i < count && i < static_cast<int>(values.size()); ++i)
-      axes[static_cast<size_t>(2 - count + i)].factor = values[static_cast<size_t>(i)];
+      axes[static_cast<size_t>(2 - count) + static_cast<size_t>(i)].factor =
+          values[static_cast<size_t>(i)];
   }
   return std::nullopt;
 }
