@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# From a PyTorch network to a .pte for Ethos-U: sets up, builds, exports, compiles, reports.
+# From a PyTorch network to a .pte for Ethos-U: sets up, builds, exports, calibrates, compiles, runs.
 #
 #   examples/arm/run.sh --model_name=NAME [--target=T] [--output=DIR] [--build_only]
 #
 #   --model_name=NAME  a network of test/models, such as mv2, dscnn or add
 #   --target=T         default ethos-u55-128
 #   --output=DIR       default out/NAME
-#   --build_only       stop when the .pte is written: no look into it
+#   --build_only       stop when the .pte is written: neither a look into it nor a run
 #
 # A value may also follow after a space; dashes and underscores are the same.
 set -euo pipefail
@@ -56,22 +56,28 @@ done
 output=${output:-$root/out/$model}
 
 step "set-up"
-# The full level: the network is quantised with ExecuTorch's quantiser.
-"$root/test/setup_testing.sh" --no-build
+"$root/test/setup_testing.sh" --run --no-build
 
 step "building build/release/bin/tosaic"
 "$root/dev" build --target tosaic
 
-step "exporting and quantising $model to $output"
+step "exporting $model to $output"
 mkdir -p "$output"
 output=$(cd "$output" && pwd)
 export PATH="$venv/bin:$PATH"
-(cd "$root" && "$venv/bin/python" -m test.models.export "$model" "$output" --quantize ethosu)
+(cd "$root" && "$venv/bin/python" -m test.models.export "$model" "$output" --samples 64)
 
-step "compiling for $target"
-"$root/build/release/bin/tosaic" compile "$output/${model}_q.pt2" --target "$target" -o "$output/$model.pte"
+step "quantising by ${model}_cal.npz and compiling for $target"
+"$root/build/release/bin/tosaic" compile "$output/$model.pt2" --target "$target" \
+  --calibrate "$output/${model}_cal.npz" -o "$output/$model.pte" --dump "$output/dump"
 
 if [ $build_only = 0 ]; then
   step "what $output/$model.pte holds"
   "$root/build/release/bin/tosaic" inspect "$output/$model.pte"
+
+  step "running it on this machine"
+  if "$venv/bin/python" -c 'import importlib.util as u; exit(u.find_spec("executorch") is None)'; then
+    "$root/dev" build --target tosaic_standin
+  fi
+  (cd "$root" && "$venv/bin/python" -m test.models.run "$model" "$output")
 fi
