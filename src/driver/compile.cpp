@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "aten/pt2/reader.h"
 #include "aten/row.h"
 #include "driver/borders.h"
+#include "driver/eviction.h"
 #include "driver/layers.h"
 #include "driver/opt.h"
 #include "driver/pipelines.h"
@@ -70,8 +72,8 @@ Status refuse_symbolic_sizes(const Graph& graph) {
 /// One run of `compile` or `explain`.
 class Compilation {
  public:
-  explicit Compilation(const CompileOptions& options)
-      : options_(options), passes_(options.passes), watch_(report_.times) {
+  Compilation(const CompileOptions& options, Eviction& eviction)
+      : options_(options), eviction_(eviction), passes_(options.passes), watch_(report_.times) {
     report_.target = options.target.name;
     report_.output = options.output;
   }
@@ -98,6 +100,9 @@ class Compilation {
   Status convert_io(PassContext& c);
   void report_io();
   Status place_nodes();
+  Expected<bool> vela_takes(std::span<Node* const> nodes);
+  Status evict_refused_nodes();
+  void warn_of_evicted();
   bool is_float_program() const;
   Status refuse_what_is_left();
   void warn_of_cpu();
@@ -118,6 +123,7 @@ class Compilation {
   }
 
   const CompileOptions& options_;
+  Eviction& eviction_;
   PassManager passes_;
   CompileReport report_;
   DiagnosticSink sink_;
@@ -192,7 +198,14 @@ Status Compilation::quantise(PassContext& c) {
 
 Status Compilation::place_nodes() {
   Graph& main = *module_->main();
-  placements_ = place(main, options_.target);
+  std::unordered_set<const Node*> evicted;
+  size_t index = 0;
+  for (const Node& node : main.nodes()) {
+    if (eviction_.nodes.contains(index++)) evicted.insert(&node);
+  }
+  report_.nodes.clear();
+  report_.delegates.clear();
+  placements_ = place(main, options_.target, evicted);
   for (Placement& p : placements_) {
     // What our quantisation left float, it left for this reason.
     const auto it = quantised_.float_nodes.find(p.node);
@@ -206,16 +219,73 @@ Status Compilation::place_nodes() {
     n.device = !p.on_target ? "cpu" : for_npu() ? "npu" : "tosa";
     if (p.on_target) {
       n.delegate = fmt::format("part{}", p.partition);
-      const auto index = static_cast<size_t>(p.partition);
-      if (report_.delegates.size() <= index) report_.delegates.resize(index + 1);
-      report_.delegates[index].name = n.delegate;
-      ++report_.delegates[index].num_nodes;
+      const auto part = static_cast<size_t>(p.partition);
+      if (report_.delegates.size() <= part) report_.delegates.resize(part + 1);
+      report_.delegates[part].name = n.delegate;
+      ++report_.delegates[part].num_nodes;
     }
     n.reason = p.reason;
     report_.nodes.push_back(std::move(n));
   }
   watch_.lap("partition");
   return ok();
+}
+
+/// Lowers some nodes alone and asks Vela. Its other errors (missing, out of time) are errors here
+/// too.
+Expected<bool> Compilation::vela_takes(std::span<Node* const> nodes) {
+  const std::string_view name = module_->unique_graph_name("trial");
+  Graph* trial = &extract(*module_->main(), nodes, name);
+  TOSAIC_TRY(trial, lower_to_tosa(*trial, options_.target));
+  PassContext c = context();
+  PassManager quiet{PassOptions{}};
+  TOSAIC_CHECK_OK(quiet.run(tosa_pipeline(), *trial, c));
+  name_borders(*trial);
+  TOSAIC_TRY(const std::vector<std::byte> tosa,
+             tosa::write_flatbuffer(*trial, options_.tosa_version));
+  module_->erase_graph(name);
+  const auto vela = run_vela(tosa, options_.vela);
+  if (vela || vela.error().code == Code::kVelaRefused) return static_cast<bool>(vela);
+  return vela.error();
+}
+
+/// Vela refused a partition in the last attempt: finds the nodes to blame, and places anew without
+/// them. When none can be found, what Vela said is the error.
+Status Compilation::evict_refused_nodes() {
+  constexpr size_t kMostEvicted = 16;
+  std::vector<Node*> nodes;
+  std::unordered_map<const Node*, size_t> index_of;
+  size_t index = 0;
+  for (const Placement& p : placements_) {
+    index_of[p.node] = index++;
+    if (p.on_target && p.partition == *eviction_.suspect) nodes.push_back(p.node);
+  }
+  TOSAIC_TRY(
+      const std::vector<Node*> refused,
+      find_refused(
+          nodes, [this](std::span<Node* const> some) { return vela_takes(some); }, kMostEvicted));
+  if (refused.empty()) return *eviction_.refusal;
+  for (const Node* node : refused)
+    eviction_.nodes.insert(index_of.at(node));
+  watch_.lap("bisect");
+  eviction_.suspect.reset();
+  return place_nodes();
+}
+
+void Compilation::warn_of_evicted() {
+  if (eviction_.nodes.empty()) return;
+  Diagnostic d =
+      error(Code::kWarnEvicted, "Vela refused {} node{} that {} should take",
+            eviction_.nodes.size(), eviction_.nodes.size() == 1 ? "" : "s", report_.target);
+  d.severity = Severity::kWarning;
+  for (size_t i : eviction_.nodes) {
+    const NodeReport& n = report_.nodes[i];
+    d.notes.push_back(
+        n.where.line == 0 ? n.op : fmt::format("{} at {}:{}", n.op, n.where.file, n.where.line));
+  }
+  d.notes.push_back(fmt::format("it said: {}", eviction_.refusal->message));
+  d.hint = "they run on the CPU; --strict makes this an error. Please report it";
+  sink_.add(std::move(d));
 }
 
 /// Nothing in the program is quantised, and no samples were given to do it.
@@ -397,8 +467,15 @@ Status Compilation::compile_to_pte() {
   std::vector<Delegate> delegates;
   for (DelegateReport& d : report_.delegates) {
     Graph* graph = module_->find_graph(d.name);
-    TOSAIC_TRY(std::vector<std::byte> payload, compile_partition(graph, d));
-    delegates.push_back({d.name, std::move(payload)});
+    auto payload = compile_partition(graph, d);
+    if (!payload) {
+      if (payload.error().code == Code::kVelaRefused && !options_.strict) {
+        eviction_.suspect = static_cast<int>(delegates.size());
+        eviction_.refusal = payload.error();
+      }
+      return std::move(payload).error();
+    }
+    delegates.push_back({d.name, *std::move(payload)});
   }
   if (ends_with(options_.output, ".tir")) return write(as_bytes(print(*module_)));
   TOSAIC_TRY(EmittedPte pte, emit_pte(main, delegates, options_.target, nhwc_));
@@ -407,6 +484,7 @@ Status Compilation::compile_to_pte() {
   report_.sram_limit = options_.sram_limit;
   report_memory(report_);
   TOSAIC_CHECK_OK(check_sram(report_, options_.sram_limit));
+  warn_of_evicted();
   warn_of_cpu();
   watch_.lap("emit");
   return write(pte.bytes);
@@ -437,6 +515,7 @@ Status Compilation::compile() {
   TOSAIC_CHECK_OK(prepare());
   if (passes_.stopped()) return write(as_bytes(print(*module_)));
   TOSAIC_CHECK_OK(place_nodes());
+  if (eviction_.suspect) TOSAIC_CHECK_OK(evict_refused_nodes());
   return wants_pte ? compile_to_pte() : compile_to_tosa();
 }
 
@@ -487,8 +566,8 @@ Diagnostic report_bug(const BugError& bug, const Module* module) {
 }
 
 template <typename F>
-Expected<CompileReport> guarded(const CompileOptions& options, F work) {
-  Compilation c(options);
+Expected<CompileReport> guarded(const CompileOptions& options, Eviction& eviction, F work) {
+  Compilation c(options, eviction);
   try {
     TOSAIC_CHECK_OK(work(c));
   } catch (const BugError& bug) {
@@ -502,11 +581,21 @@ Expected<CompileReport> guarded(const CompileOptions& options, F work) {
 }  // namespace
 
 Expected<CompileReport> compile(const CompileOptions& options) {
-  return guarded(options, [](Compilation& c) { return c.compile(); });
+  constexpr int kMaxAttempts = 8;
+  Eviction eviction;
+  for (int attempt = 1;; ++attempt) {
+    auto report = guarded(options, eviction, [](Compilation& c) { return c.compile(); });
+    if (report || !eviction.suspect || attempt == kMaxAttempts) return report;
+    // With the same partition under suspicion, nothing was found in it.
+    if (report.error().code != Code::kVelaRefused) return report;
+    if (eviction.searched == eviction.nodes.size() && attempt > 1) return report;
+    eviction.searched = eviction.nodes.size();
+  }
 }
 
 Expected<CompileReport> explain(const CompileOptions& options) {
-  return guarded(options, [](Compilation& c) { return c.explain(); });
+  Eviction none;
+  return guarded(options, none, [](Compilation& c) { return c.explain(); });
 }
 
 }  // namespace tosaic

@@ -195,6 +195,14 @@ void order_nodes(Graph& graph) {
 
 }  // namespace
 
+Graph& extract(Graph& graph, std::span<Node* const> nodes, std::string_view name) {
+  graph.renumber();
+  std::vector<Placement> placements;
+  for (Node* node : nodes)
+    placements.push_back({.node = node, .on_target = true, .partition = 0});
+  return copy_part(graph, collect(graph, placements)[0], name);
+}
+
 Status outline(Graph& graph, std::span<const Placement> placements) {
   graph.renumber();
   std::vector<Part> parts = collect(graph, placements);

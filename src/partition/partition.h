@@ -35,6 +35,10 @@ std::vector<Placement> place(Graph& graph, const Target& target,
 /// `call` in its place. Names of the graph's inputs and outputs are those of the values.
 Status outline(Graph& graph, std::span<const Placement> placements);
 
+/// Copies some nodes into a graph of their own beside `graph`, which stays as it is: what they read
+/// from others becomes inputs, and what others read, outputs.
+Graph& extract(Graph& graph, std::span<Node* const> nodes, std::string_view name);
+
 /// Replaces a composite by the calls of other operators that its row makes, which come to stand in
 /// its place. The reason, and no change, for a node that is no composite.
 std::optional<Reject> expand(Node& node);
