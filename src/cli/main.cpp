@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "cli/options.h"
+#include "driver/batch.h"
 #include "driver/inspect.h"
 #include "driver/ops.h"
 #include "support/mapped_file.h"
-#include "support/output_file.h"
 
 namespace tosaic::cli {
 namespace {
@@ -62,11 +62,12 @@ int show_report(const Expected<CompileReport>& report, const Flags& flags, bool 
   return 0;
 }
 
-int run_opt_command(const Flags& flags) {
-  const Expected<std::string> text = run_opt(flags.opt);
-  if (!text || flags.output.empty()) return show(text);
-  const Status written = write_file(flags.output, std::string_view(*text));
-  return written ? 0 : fail(written.error());
+int run_explain_command(const Flags& flags) {
+  if (!flags.batch.empty()) return show(explain_batch(flags.batch, flags.compile));
+  if (flags.compile.input.empty()) {
+    return fail(error(Code::kOption, "a model is missing").with_hint("see tosaic explain --help"));
+  }
+  return show_report(tosaic::explain(flags.compile), flags, true);
 }
 
 int run_run_command(const Flags& flags) {
@@ -95,13 +96,11 @@ int dispatch(const CLI::App& app, Flags& flags) {
   if (app.got_subcommand("compile")) {
     return show_report(tosaic::compile(flags.compile), flags, false);
   }
-  if (app.got_subcommand("explain")) {
-    return show_report(tosaic::explain(flags.compile), flags, true);
-  }
+  if (app.got_subcommand("explain")) return run_explain_command(flags);
   if (app.got_subcommand("run")) return run_run_command(flags);
   if (app.got_subcommand("inspect")) return show(inspect(flags.inspect_path, flags.json));
   if (app.got_subcommand("ops")) return show(list_ops(flags.json));
-  return run_opt_command(flags);
+  return show(run_opt(flags.opt));
 }
 
 std::vector<std::string> flag_names(const CLI::App& command) {

@@ -99,7 +99,7 @@ void add_shapes(CLI::App& c, Flags& f) {
 void add_compile(CLI::App& app, Flags& f) {
   CLI::App& c = *app.add_subcommand("compile", "compile a .pt2 to a .pte or a .tosa");
   CompileOptions& o = f.compile;
-  c.add_option("model", o.input, "program written by torch.export.save")->required();
+  c.add_option("model", o.input, "program written by torch.export.save, or .tir")->required();
   add_target(c, f);
   c.add_option("-o,--output", o.output, "file to write; .pte, .tosa or .tir")->required();
   c.add_option("--model-name", o.model, "which program of an archive with several");
@@ -121,7 +121,9 @@ void add_compile(CLI::App& app, Flags& f) {
 
 void add_explain(CLI::App& app, Flags& f) {
   CLI::App& c = *app.add_subcommand("explain", "say which nodes run where, and why not");
-  c.add_option("model", f.compile.input, ".pt2 or .tosa")->required();
+  auto* batch =
+      c.add_option("--batch", f.batch, "JSON list of {program}: many in one process, as JSON");
+  c.add_option("model", f.compile.input, ".pt2, .tosa or .tir")->excludes(batch);
   add_target(c, f);
   c.add_option("--model-name", f.compile.model, "which program of an archive with several");
   add_shapes(c, f);
@@ -149,9 +151,10 @@ void add_inspect(CLI::App& app, Flags& f) {
 void add_opt(CLI::App& app, Flags& f) {
   CLI::App& c = *app.add_subcommand("opt", "run passes on text IR");
   c.add_option("file", f.opt.input, ".tir")->required();
-  c.add_option("--passes", f.passes, "names, separated by commas")->required();
+  c.add_option("--passes", f.passes, "names, separated by commas; none: only check the text");
   c.add_option("--target", f.target, "the target that passes ask (default tosa-int)");
-  c.add_option("-o,--output", f.output, "file to write; default: standard output");
+  c.add_option("-o,--output", f.opt.output,
+               ".tir, or .tosa for a TOSA graph @main; default: text on standard output");
   add_pass_flags(c, f.opt.pass_options, f);
 }
 

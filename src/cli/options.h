@@ -29,7 +29,6 @@ struct Flags {
   std::string sram_limit;
   std::string io_dtype;
   std::string io_layout = "contiguous";
-  std::string output;
   bool json = false;
 };
 

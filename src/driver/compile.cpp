@@ -95,6 +95,7 @@ class Compilation {
  private:
   bool for_npu() const { return options_.target.is_ethos_u(); }
   Status read();
+  Status require_aten() const;
   Status prepare();
   Status quantise(PassContext& c);
   Status convert_io(PassContext& c);
@@ -113,7 +114,7 @@ class Compilation {
   Status dump(std::string_view name, std::span<const std::byte> content);
   std::string header_path() const;
   Status write(std::span<const std::byte> content);
-  Status explain_tosa();
+  void explain_tosa();
   PassContext context() {
     PassContext c;
     c.target = &options_.target;
@@ -135,13 +136,26 @@ class Compilation {
 };
 
 Status Compilation::read() {
-  if (!ends_with(options_.input, ".pt2")) {
-    return error(Code::kFileKind, "{} is not a .pt2 file", options_.input)
+  if (ends_with(options_.input, ".tir")) {
+    TOSAIC_TRY(const std::string text, read_text_file(options_.input));
+    TOSAIC_TRY(module_, parse_module(text, options_.input));
+    if (module_->main() == nullptr) {
+      return error(Code::kFileKind, "{} has no graph @main", options_.input);
+    }
+  } else if (ends_with(options_.input, ".pt2")) {
+    TOSAIC_TRY(module_, aten::read_pt2(options_.input, options_.model, options_.sizes));
+  } else {
+    return error(Code::kFileKind, "{} is no .pt2 file", options_.input)
         .with_hint("write one with torch.export.save(torch.export.export(model, inputs), file)");
   }
-  TOSAIC_TRY(module_, aten::read_pt2(options_.input, options_.model, options_.sizes));
   watch_.lap("read");
   return verify(*module_);
+}
+
+/// Text IR may hold graphs of any dialect.
+Status Compilation::require_aten() const {
+  if (module_->main()->dialect() == Dialect::kAten) return ok();
+  return error(Code::kFileKind, "{}: graph @main is no aten graph", options_.input);
 }
 
 Status Compilation::prepare() {
@@ -511,6 +525,7 @@ Status Compilation::compile() {
                  options_.target.name);
   }
   TOSAIC_CHECK_OK(read());
+  TOSAIC_CHECK_OK(require_aten());
   TOSAIC_CHECK_OK(refuse_symbolic_sizes(*module_->main()));
   TOSAIC_CHECK_OK(prepare());
   if (passes_.stopped()) return write(as_bytes(print(*module_)));
@@ -519,9 +534,8 @@ Status Compilation::compile() {
   return wants_pte ? compile_to_pte() : compile_to_tosa();
 }
 
-Status Compilation::explain_tosa() {
-  TOSAIC_TRY(const auto file, MappedFile::open(options_.input));
-  TOSAIC_TRY(module_, tosa::read_flatbuffer(file->bytes(), file, options_.input));
+/// Operation by operation: the graph is one partition already.
+void Compilation::explain_tosa() {
   report_.delegates.resize(1);
   report_.delegates[0].name = "main";
   report_.inputs = io_of_inputs(*module_->main());
@@ -540,12 +554,20 @@ Status Compilation::explain_tosa() {
     }
     report_.nodes.push_back(std::move(n));
   }
-  return ok();
 }
 
 Status Compilation::explain() {
-  if (ends_with(options_.input, ".tosa")) return explain_tosa();
-  TOSAIC_CHECK_OK(read());
+  if (ends_with(options_.input, ".tosa")) {
+    TOSAIC_TRY(const auto file, MappedFile::open(options_.input));
+    TOSAIC_TRY(module_, tosa::read_flatbuffer(file->bytes(), file, options_.input));
+  } else {
+    TOSAIC_CHECK_OK(read());
+  }
+  if (module_->main()->dialect() == Dialect::kTosa) {
+    explain_tosa();
+    return ok();
+  }
+  TOSAIC_CHECK_OK(require_aten());
   TOSAIC_CHECK_OK(prepare());
   return place_nodes();
 }

@@ -18,7 +18,7 @@
 namespace tosaic {
 
 struct CompileOptions {
-  std::string input;   ///< .pt2
+  std::string input;   ///< .pt2, or .tir
   std::string output;  ///< .tosa, .pte or .tir; the suffix decides
   std::string model;   ///< which program of an archive with several; empty: the only one
   std::vector<aten::InputSizes> sizes;  ///< of inputs with symbolic sizes
@@ -39,8 +39,8 @@ struct CompileOptions {
 /// .tir.
 Expected<CompileReport> compile(const CompileOptions& options);
 
-/// `tosaic explain`: where each node would run, and why. Takes a .pt2, or a .tosa whose operations
-/// are checked against the target's rows one by one. Writes nothing.
+/// `tosaic explain`: where each node would run, and why. Takes a .pt2, a .tosa whose operations are
+/// checked against the target's rows one by one, or text IR of either. Writes nothing.
 Expected<CompileReport> explain(const CompileOptions& options);
 
 }  // namespace tosaic

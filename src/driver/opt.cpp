@@ -5,6 +5,7 @@
 #include "ir/verify.h"
 #include "passes/passes.h"
 #include "support/output_file.h"
+#include "tosa/flatbuffer.h"
 
 namespace tosaic {
 namespace {
@@ -21,6 +22,16 @@ Expected<const Pass*> find_pass(std::string_view name) {
     d.hint = fmt::format("did you mean {}", near);
   }
   return d;
+}
+
+Status write_tosa(Module& module, const OptOptions& options) {
+  const Graph* main = module.main();
+  if (main == nullptr || main->dialect() != Dialect::kTosa) {
+    return error(Code::kOption, "-o {}: {} has no TOSA graph @main", options.output, options.input)
+        .with_hint("write text with -o FILE.tir");
+  }
+  TOSAIC_TRY(const std::vector<std::byte> bytes, tosa::write_flatbuffer(*main, TosaVersion()));
+  return write_file(options.output, bytes);
 }
 
 }  // namespace
@@ -58,7 +69,14 @@ Expected<std::string> run_opt(const OptOptions& options) {
     TOSAIC_CHECK_OK(manager.run(passes, *module->find_graph(name), context));
   }
   TOSAIC_CHECK_OK(verify(*module));
-  return print(*module);
+  if (options.output.ends_with(".tosa")) {
+    TOSAIC_CHECK_OK(write_tosa(*module, options));
+    return std::string();
+  }
+  std::string made = print(*module);
+  if (options.output.empty()) return made;
+  TOSAIC_CHECK_OK(write_file(options.output, std::string_view(made)));
+  return std::string();
 }
 
 }  // namespace tosaic

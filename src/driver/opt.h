@@ -12,6 +12,7 @@ namespace tosaic {
 
 struct OptOptions {
   std::string input;                ///< .tir
+  std::string output;               ///< .tir, or .tosa for a module whose main graph is TOSA
   std::vector<std::string> passes;  ///< names, in order
   Target target;
   PassOptions pass_options;
@@ -20,8 +21,9 @@ struct OptOptions {
 /// E0312 for a name in the options that is no pass's, with the nearest one.
 Status check_pass_names(const PassOptions& options);
 
-/// `tosaic opt`: runs passes over every graph of a text module, in which they make sense, and gives
-/// the module as text. E0312 for an unknown pass, with the nearest name.
+/// `tosaic opt`: runs passes over every graph of a text module, in which they make sense, and
+/// writes the module, or gives it as text when there is no output file. E0312 for an unknown pass,
+/// with the nearest name.
 Expected<std::string> run_opt(const OptOptions& options);
 
 }  // namespace tosaic

@@ -2,9 +2,7 @@
 #include "driver/run.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "support/check.h"
 #include "support/mapped_file.h"
 #include "support/npz.h"
 #include "tosa/flatbuffer.h"
@@ -132,56 +130,6 @@ Expected<std::string> run_program(const RunOptions& options) {
   }
   TOSAIC_CHECK_OK(write_npz(options.output, results));
   return warning;
-}
-
-namespace {
-
-Diagnostic bad_batch(const std::string& path, std::string_view what) {
-  return error(Code::kJson, "{}", what)
-      .at({.file = path})
-      .with_hint("a batch is a list of {\"program\": …, \"input\": …, \"output\": …}");
-}
-
-nlohmann::ordered_json run_entry(const RunOptions& options) {
-  using Json = nlohmann::ordered_json;
-  try {
-    const Expected<std::string> warning = run_program(options);
-    if (warning) {
-      return Json{{"ok", true}, {"warning", warning->empty() ? Json(nullptr) : Json(*warning)}};
-    }
-    return Json{{"ok", false},
-                {"code", std::string(code_id(warning.error().code))},
-                {"message", warning.error().message}};
-  } catch (const BugError& bug) {
-    return Json{
-        {"ok", false}, {"code", std::string(code_id(Code::kInternal))}, {"message", bug.what()}};
-  }
-}
-
-}  // namespace
-
-Expected<std::string> run_batch(const std::string& path) {
-  using Json = nlohmann::ordered_json;
-  TOSAIC_TRY(const auto file, MappedFile::open(path));
-  const auto bytes = file->bytes();
-  const Json list =
-      Json::parse(reinterpret_cast<const char*>(bytes.data()),
-                  reinterpret_cast<const char*>(bytes.data()) + bytes.size(), nullptr, false);
-  if (!list.is_array()) return bad_batch(path, "the file holds no JSON list");
-  Json results = Json::array();
-  for (const Json& entry : list) {
-    if (!entry.is_object()) return bad_batch(path, "an entry of the list is no object");
-    const auto text = [&entry](const char* name) {
-      const auto it = entry.find(name);
-      return it != entry.end() && it->is_string() ? it->get<std::string>() : std::string();
-    };
-    const RunOptions options{text("program"), text("input"), text("output")};
-    if (options.program.empty() || options.input.empty() != options.output.empty()) {
-      return bad_batch(path, "an entry needs a program, and input and output both or neither");
-    }
-    results.push_back(run_entry(options));
-  }
-  return results.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace tosaic

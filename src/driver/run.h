@@ -19,10 +19,4 @@ struct RunOptions {
 /// specification leaves open gives the returned text, which names the node.
 Expected<std::string> run_program(const RunOptions& options);
 
-/// `tosaic run --batch`: many programs in one process. `path` is a JSON list of objects with the
-/// members program, input and output; one without input is only read and verified. Gives a JSON
-/// list in the same order: {"ok": true, "warning": text or null} or {"ok": false, "code",
-/// "message"}. A program that fails does not end the work; a list that cannot be read does.
-Expected<std::string> run_batch(const std::string& path);
-
 }  // namespace tosaic

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`run --batch`: many programs in one process."""
+"""`run --batch` and `explain --batch`: many programs in one process."""
 
 import json
 
@@ -45,6 +45,24 @@ def test_each_program_has_its_own_verdict(workspace, tmp_path):
 def test_a_list_that_is_none_is_refused(tmp_path, text):
     (tmp_path / "batch.json").write_text(text, encoding="utf-8")
     fails("run", "--batch", "batch.json", code="E0203", folder=tmp_path)
+
+
+@pytest.mark.U55
+def test_programs_are_explained_as_one_by_one(program, folder):
+    """The reasons are those of `explain` alone; a file that cannot be read spoils nothing."""
+    paths = [str(program("three_parts")), "broken.tosa", str(program("add"))]
+    (folder / "broken.tosa").write_bytes(b"TOSA")
+    (folder / "batch.json").write_text(json.dumps([{"program": path} for path in paths]))
+    target = ("--target", "ethos-u55-128")
+    result = start("explain", "--batch", "batch.json", *target, folder=folder)
+    assert result.returncode == 0, result.stderr
+    first, second, third = json.loads(result.stdout)
+    alone = json.loads(start("explain", paths[0], *target, "--json", folder=folder).stdout)
+    expected = [node["reason"] | {"op": node["op"]} for node in alone["nodes"] if "reason" in node]
+    assert first["ok"] and expected
+    assert first["reasons"] == [{key: e[key] for key in ("op", "code", "message")} for e in expected]
+    assert not second["ok"] and second["code"] == "E0205"
+    assert third == {"ok": True, "reasons": []}
 
 
 @pytest.mark.FP

@@ -52,7 +52,8 @@ def test_unknown_words_name_the_nearest_one(folder):
     (("compile", "x.pt2", "--target", "tosa-int", "-o", "x.txt"), "suffix"),
     (("run", "x.tosa"), "--input"),
     (("inspect",), "file"),
-    (("opt", "x.tir"), "--passes"),
+    (("opt",), "file"),
+    (("explain", "--target", "ethos-u55-128"), "model"),
 ])  # fmt: skip
 def test_wrong_command_lines_are_named(folder, arguments, word):
     text = fails(*arguments, code="E0104", folder=folder)

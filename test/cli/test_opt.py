@@ -3,9 +3,12 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from ..common import ROOT
+from ..tester.oracles import reference_model
+from ..tosautil import TosaFile
 from .failing import fails, start
 
 PASSES = ROOT / "test" / "passes"
@@ -66,6 +69,33 @@ def test_output_goes_to_the_file_asked_for(opt, folder):
     # Text IR is a fixed point: what was written is read again and stays.
     again = opt((folder / "y.tir").read_text(), "--passes=remove_no_ops").stdout
     assert again == (folder / "y.tir").read_text()
+
+
+TRANSPOSE = """tosa graph @main(%x: i8[2,3] "x") {
+  %y: i8[3,2] "y" = tosa.transpose(%x) {perms = [1, 0]}
+  return %y
+}
+"""
+
+
+def test_text_becomes_a_tosa_file(opt, folder):
+    opt(TRANSPOSE, "-o", "y.tosa")
+    file = TosaFile(folder / "y.tosa")
+    assert [(v.name, list(v.shape)) for v in (*file.inputs, *file.outputs)] == [("x", [2, 3]), ("y", [3, 2])]
+    given = np.arange(6, dtype=np.int8).reshape(2, 3)
+    np.testing.assert_array_equal(reference_model(folder / "y.tosa", {"x": given})["y"], given.T)
+    (folder / "x.tir").write_text(given_and_expected(DROPOUT)[0])
+    assert "@main" in fails("opt", "x.tir", "-o", "z.tosa", code="E0104", folder=folder)
+
+
+def test_text_is_explained(opt, folder):
+    opt(TRANSPOSE, "-o", "y.tir")
+    for name in ("x.tir", "y.tir"):
+        result = start("explain", name, "--target", "ethos-u55-128", folder=folder)
+        assert "1 nodes on the target" in result.stdout, result.stderr
+    (folder / "x.tir").write_text(given_and_expected(DROPOUT)[0])
+    result = start("explain", "x.tir", "--target", "tosa-fp", folder=folder)
+    assert "nodes on the target" in result.stdout, result.stderr
 
 
 def test_several_passes_run_in_order(opt):
