@@ -21,7 +21,7 @@ static_assert(pipeline_is_ordered(kIntegerIo, Property::kQdqFolded));
 constexpr const Pass* kUnsignedIo[] = {&kUnsignIo};
 static_assert(pipeline_is_ordered(kUnsignedIo, Property::kQdqFolded));
 
-constexpr const Pass* kTosa[] = {&kCanonicalise, &kChooseLayout,    &kCanonicalise,
+constexpr const Pass* kTosa[] = {&kCanonicalise, &kChooseLayout,    &kCanonicalise,  &kMergeAxes,
                                  &kFoldRescale,  &kRemoveDeadNodes, &kShareConstants};
 static_assert(pipeline_is_ordered(kTosa, Property::kTosa));
 

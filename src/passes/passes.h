@@ -20,6 +20,7 @@ Status run_unsign_io(Graph& graph, PassContext& context);    // quant/unsign_io.
 // TOSA graphs.
 Status run_choose_layout(Graph& graph, PassContext& context);
 Status run_canonicalise(Graph& graph, PassContext& context);
+Status run_merge_axes(Graph& graph, PassContext& context);
 Status run_fold_rescale(Graph& graph, PassContext& context);
 Status run_share_constants(Graph& graph, PassContext& context);
 Status run_remove_dead_nodes(Graph& graph, PassContext& context);
@@ -64,6 +65,10 @@ inline constexpr Pass kCanonicalise{
     .run = run_canonicalise,
     .needs = Property::kTosa,
     .doc = "removes identities and merges reshapes, transposes, slices and clamps in a row"};
+inline constexpr Pass kMergeAxes{.name = "merge_axes",
+                                 .run = run_merge_axes,
+                                 .needs = Property::kLayoutChosen,
+                                 .doc = "writes transposes with as few axes as they have"};
 inline constexpr Pass kFoldRescale{
     .name = "fold_rescale",
     .run = run_fold_rescale,
@@ -79,9 +84,9 @@ inline constexpr Pass kRemoveDeadNodes{.name = "remove_dead_nodes",
                                        .doc = "erases nodes whose results nobody uses"};
 
 inline constexpr const Pass* kAllPasses[] = {
-    &kRemoveNoOps, &kFoldConstants,  &kFoldBatchNorm,   &kFoldQdq,
-    &kQuantiseIo,  &kUnsignIo,       &kChooseLayout,    &kCanonicalise,
-    &kFoldRescale, &kShareConstants, &kRemoveDeadNodes,
+    &kRemoveNoOps, &kFoldConstants, &kFoldBatchNorm,  &kFoldQdq,
+    &kQuantiseIo,  &kUnsignIo,      &kChooseLayout,   &kCanonicalise,
+    &kMergeAxes,   &kFoldRescale,   &kShareConstants, &kRemoveDeadNodes,
 };
 inline std::span<const Pass* const> all_passes() {
   return kAllPasses;

@@ -97,7 +97,10 @@ void fold_stride(Builder& b, Value*& x, Value*& w, int64_t input_zp, Geometry& g
   g.pad[2] = g.pad[3] = 0;
 }
 
-/// CONV2D; where the target does not take its strides and windows lie side by side, one with a 1x1
+/// Greatest stride that an NPU has.
+constexpr int64_t kWidestStride = 3;
+
+/// CONV2D; where an NPU does not have its strides and windows lie side by side, one with a 1x1
 /// kernel over patches, and where there is one row, one over folded rows.
 Value* convolve_dense(Builder& b, std::array<Value*, 5> operands, int64_t input_zp, Geometry g,
                       const tosa::Conv2dAttrs& attrs) {
@@ -106,8 +109,10 @@ Value* convolve_dense(Builder& b, std::array<Value*, 5> operands, int64_t input_
   Value*& w = operands[1];
   const Shape ws = w->shape();
   const std::array<int64_t, 2> kernel = {ws[1], ws[2]};
+  // Ethos-U85 takes such strides in a convolution for each place in the window.
+  const bool is_wide = !is_float(x->dtype()) && std::ranges::max(g.stride) > kWidestStride;
   if (x->shape().rank() == 4 && has_patches(x->shape(), kernel, g) &&
-      !b.legal(tosa::conv2d, operands, list)) {
+      (is_wide || !b.legal(tosa::conv2d, operands, list))) {
     x = patches(b, x, kernel);
     w = b.reshape(w, {ws[0], 1, 1, ws[1] * ws[2] * ws[3]});
     return b.emit(
