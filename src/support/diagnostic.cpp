@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/diagnostic.h"
 
+#include <simdjson.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -49,21 +51,32 @@ std::string_view severity_name(Severity severity) {
   return "error";
 }
 
-// Names come from files that nobody has checked, so control characters do not reach the terminal.
-// A line break is followed by `indent` spaces when `indent` > 0, and is escaped too when it is 0.
+/// Bytes of the UTF-8 character that `text` begins with; 0 when it begins with none.
+size_t character_bytes(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  const size_t size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  if (size > text.size() || !simdjson::validate_utf8(text.data(), size)) return 0;
+  return size;
+}
+
+// Names come from files that nobody has checked, so neither control characters nor bytes that are
+// no UTF-8 reach the terminal. A line break is followed by `indent` spaces when `indent` > 0, and
+// is escaped too when it is 0.
 std::string printable(std::string_view text, size_t indent) {
   std::string out;
   out.reserve(text.size());
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n' && indent > 0) {
+  while (!text.empty()) {
+    const size_t size = character_bytes(text);
+    const auto byte = static_cast<unsigned char>(text[0]);
+    if (text[0] == '\n' && indent > 0) {
       out += '\n';
       out.append(indent, ' ');
-    } else if ((byte < 0x20 && c != '\t') || byte == 0x7f) {
+    } else if (size == 0 || (byte < 0x20 && text[0] != '\t') || byte == 0x7f) {
       out += fmt::format("\\x{:02x}", byte);
     } else {
-      out += c;
+      out += text.substr(0, size);
     }
+    text.remove_prefix(std::max<size_t>(size, 1));
   }
   return out;
 }

@@ -21,6 +21,21 @@ constexpr Code kAllCodes[] = {
 #undef TOSAIC_CODE
 };
 
+TEST(Diagnostic, renders_bytes_that_are_no_utf8_as_escapes) {
+  const auto shown = [](std::string_view message) {
+    const std::string text = render(error(Code::kZip, "{}", message));
+    return text.substr(text.find("]: ") + 3);
+  };
+  EXPECT_EQ(shown("da\xf4"
+                  "a"),
+            "da\\xf4a\n");
+  EXPECT_EQ(shown("größe → ∞ 𝛼"), "größe → ∞ 𝛼\n");
+  EXPECT_EQ(shown("\xe2\x86"), "\\xe2\\x86\n");           // cut off
+  EXPECT_EQ(shown("\xc0\xaf"), "\\xc0\\xaf\n");           // an overlong form
+  EXPECT_EQ(shown("\xed\xa0\x80"), "\\xed\\xa0\\x80\n");  // half of a surrogate pair
+  EXPECT_EQ(shown("\x1b[31m"), "\\x1b[31m\n");
+}
+
 TEST(Diagnostic, renders_every_part_in_the_published_form) {
   Diagnostic d =
       error(Code::kRejectTargetLimit,
