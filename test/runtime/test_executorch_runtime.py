@@ -7,22 +7,18 @@ tosa_reference_model. Two ways of executing one file, with no code in common, gi
 """
 
 import dataclasses
-import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import torch
 
-from ..common import FAMILIES, MIN_SQNR_DB, ROOT, SAMPLES, TARGETS, tosaic_binary
+from ..common import FAMILIES, MIN_SQNR_DB, SAMPLES, TARGETS
 from ..tester.checks import BORDER_KERNELS, Agreement
 from ..tester.compare import Steps, assert_same_bits
 from ..tester.native import ToolError, compile_program
 from ..tester.pte import Pte
 from ..tester.stages import net
-
-RUN_TIMEOUT_S = 300
+from .runtime import in_executorch
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,6 +58,7 @@ CASES = [
     Case("linear", "xnnpack"),
     Case("two_outputs"),
     Case("two_outputs", "xnnpack"),
+    Case("encoder", "xnnpack", integer_biases=True),
     Case("input_is_output", steps=0),
     Case("input_is_output", "xnnpack", steps=0),
     Case("output_twice"),
@@ -148,11 +145,6 @@ def compiled(workspace, case, family):
 
 def execute(runs):
     """Runs what was compiled, in one process of ExecuTorch's runtime."""
-    plugin = tosaic_binary().resolve().parent.parent / "lib" / "libtosaic_standin.so"
-    assert plugin.exists(), (
-        f"{plugin} does not exist: ./dev build makes it where the project's environment has "
-        "executorch >= 1.5 (test/setup_testing.sh installs it)"
-    )
     cases = [
         {
             "pte": str(run.pte),
@@ -165,18 +157,8 @@ def execute(runs):
         }
         for run in runs
     ]
-    result = subprocess.run(
-        [sys.executable, "-m", "test.standin.run_pte", plugin],
-        input=json.dumps(cases),
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        timeout=RUN_TIMEOUT_S,
-    )
-    assert result.returncode == 0, f"the runtime's process failed:\n{result.stderr[-4000:]}"
-    for run, outcome in zip(runs, json.loads(result.stdout), strict=True):
-        if not outcome["ok"]:
-            run.error = f"{outcome['error']}\n{result.stderr[-4000:]}"
+    for run, error in zip(runs, in_executorch(cases), strict=True):
+        run.error = run.error or error
 
 
 @pytest.fixture(scope="module")
