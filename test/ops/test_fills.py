@@ -18,7 +18,27 @@ class Plus(nn.Module):
         return x + self.make()
 
 
+class Like(nn.Module):
+    """x + a constant of its sizes."""
+
+    def __init__(self, name, *arguments):
+        super().__init__()
+        self.function, self.arguments = getattr(torch, name), arguments
+
+    def forward(self, x):
+        return x + self.function(x, *self.arguments)
+
+
 ONE = ((4, 6),)
+op_suite(
+    "fills_like",
+    Like,
+    cases={
+        "zeros": Case(ONE, ("zeros_like",)),
+        "ones": Case(ONE, ("ones_like",)),
+        "full": Case(ONE, ("full_like", -0.75)),
+    },
+)
 op_suite(
     "fills",
     Plus,

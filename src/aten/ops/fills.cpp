@@ -113,3 +113,39 @@ TOSAIC_ATEN_OP(arange_start) = {
         "aten::arange.start_out(Scalar start, Scalar end, Scalar step=1, *, "
         "Tensor(a!) out) -> Tensor(a!)",
 };
+
+TOSAIC_ATEN_OP(zeros_like) = {
+    .schemas = schemas(
+        "aten::zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"),
+    .doc = "A constant of zeros, of another value's sizes.",
+    .quant = {own(out(0))},
+    .lower = [](const Call& n, Builder& b) { return lower_fill(n, b, 0); },
+    .cpu =
+        "aten::full_like.out(Tensor self, Scalar fill_value=0, *, "
+        "MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(ones_like) = {
+    .schemas = schemas(
+        "aten::ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"),
+    .doc = "A constant of ones, of another value's sizes.",
+    .quant = {own(out(0))},
+    .lower = [](const Call& n, Builder& b) { return lower_fill(n, b, 1); },
+    .cpu =
+        "aten::full_like.out(Tensor self, Scalar fill_value=1, *, "
+        "MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(full_like) = {
+    .schemas = schemas("aten::full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, "
+                       "Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+                       "MemoryFormat? memory_format=None) -> Tensor"),
+    .doc = "A constant of one number, of another value's sizes.",
+    .quant = {own(out(0))},
+    .lower = [](const Call& n, Builder& b) { return lower_fill(n, b, n.f("fill_value")); },
+    .cpu =
+        "aten::full_like.out(Tensor self, Scalar fill_value, *, "
+        "MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)",
+};
