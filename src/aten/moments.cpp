@@ -52,6 +52,8 @@ std::optional<Moments> moments(Builder& b, Value* x, const Quant& quant, int axi
   }
   const double step = m.deviation_scale * m.deviation_scale;
   const double most = static_cast<double>(count) * (largest * largest + epsilon / step);
+  constexpr double kMostShift = 62;
+  if (!(most < std::exp2(kMostShift + kSumBits))) return std::nullopt;  // epsilon beside tiny codes
   m.shift = std::max(0, static_cast<int>(std::ceil(std::log2(most))) - kSumBits);
   m.squares = in.sum(in.mul(m.deviation, m.deviation, m.shift), axis);
   m.squares_scale = std::ldexp(step, m.shift);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "aten/builder.h"
@@ -204,6 +205,26 @@ TEST(Rows, RecordingACompositeMakesNodesOfOtherRows) {
   for (const Node& node : c.graph().nodes())
     EXPECT_TRUE(is_aten(node)) << node.full_name();
   EXPECT_EQ(y.values()[0]->def()->full_name(), "aten.cat.default");
+}
+
+TEST(Rows, NormalisationOfCodesThatAreNothingBesideEpsilonIsRejected) {
+  OneCall c;
+  const int64_t shape[] = {8};
+  const Lowered y = c.lower("aten.layer_norm.default", {c.input(c.i8({2, 8}, 1e-28, 3))},
+                            c.i8({2, 8}, 0.1, 0), {{"normalized_shape", Attr::ints(shape)}});
+  ASSERT_FALSE(y.ok());
+  EXPECT_NE(y.reason().why.find("1e-28"), std::string::npos) << y.reason().why;
+}
+
+TEST(Rows, AttentionOfMasksWithoutAnyNumberIsRejected) {
+  OneCall c;
+  Value* q = c.input(c.i8({1, 2, 4}, 0.1, 0));
+  const double nan[] = {std::nan("")};
+  Value* mask = &c.graph().add_constant(c.graph().module().constant_floats(DType::kF32, {1}, nan));
+  const Lowered y = c.lower("aten.scaled_dot_product_attention.default", {q, q, q, mask},
+                            c.i8({1, 2, 4}, 0.1, 0));
+  ASSERT_FALSE(y.ok());
+  EXPECT_NE(y.reason().why.find("nan"), std::string::npos) << y.reason().why;
 }
 
 }  // namespace

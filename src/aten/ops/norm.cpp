@@ -94,8 +94,8 @@ Lowered integer_norm(const Call& n, const Norm& norm, Builder& b, Value* x) {
   const Quant& quant = *n.in(0)->quant();
   const auto m = moments(b, x, quant, axis, norm.subtract_mean, norm.eps);
   if (!m) {
-    return reject(Code::kRejectShape, "{}: {} elements have sums that leave int32",
-                  n.schema().full_name, norm.rows[axis]);
+    return reject(Code::kRejectShape, "{}: {} elements of scale {} have sums that leave int32",
+                  n.schema().full_name, norm.rows[axis], quant.scale());
   }
   const bool fine = x->dtype() == DType::kI16;
   Scaled y = normalised(b, *m, axis, fine);
