@@ -110,7 +110,10 @@ class Compilation {
   Status compile_to_tosa();
   Status compile_to_pte();
   Status optimise(Graph*& graph);
-  Expected<std::vector<std::byte>> compile_partition(Graph*& graph, DelegateReport& delegate);
+  Expected<std::vector<std::byte>> lower_partition(Graph*& graph, DelegateReport& delegate,
+                                                   size_t& num_constants);
+  Expected<std::vector<std::byte>> payload_of(const VelaResult& vela, DelegateReport& delegate);
+  Expected<std::vector<Delegate>> compile_partitions();
   Status dump(std::string_view name, std::span<const std::byte> content);
   std::string header_path() const;
   Status write(std::span<const std::byte> content);
@@ -444,31 +447,64 @@ Status Compilation::compile_to_tosa() {
   return write(tosa);
 }
 
-/// TOSA, Vela and payload of one partition.
-Expected<std::vector<std::byte>> Compilation::compile_partition(Graph*& graph,
-                                                                DelegateReport& delegate) {
+/// The TOSA of one partition. `num_constants` receives how many operators of it are constants.
+Expected<std::vector<std::byte>> Compilation::lower_partition(Graph*& graph,
+                                                              DelegateReport& delegate,
+                                                              size_t& num_constants) {
   TOSAIC_CHECK_OK(optimise(graph));
   delegate.num_tosa_ops = graph->num_nodes();
-  size_t num_constants = 0;
-  TOSAIC_TRY(const std::vector<std::byte> tosa,
+  TOSAIC_TRY(std::vector<std::byte> tosa,
              tosa::write_flatbuffer(*graph, options_.tosa_version,
                                     {.num_constant_operators = &num_constants}));
   delegate.tosa_bytes = tosa.size();
   TOSAIC_CHECK_OK(dump(fmt::format("{}.tosa", delegate.name), tosa));
-  watch_.lap(fmt::format("lower {}", delegate.name));
-  VelaOptions vela_options = options_.vela;
-  vela_options.enable_db = true;  // costs nothing that can be measured
-  TOSAIC_TRY(const VelaResult vela, run_vela(tosa, vela_options));
-  watch_.lap(fmt::format("vela {}", delegate.name));
+  return tosa;
+}
+
+Expected<std::vector<std::byte>> Compilation::payload_of(const VelaResult& vela,
+                                                         DelegateReport& delegate) {
   delegate.command_bytes = vela.command_stream.size();
   delegate.weight_bytes = vela.read_only.size();
   delegate.scratch_bytes = vela.scratch_bytes;
   delegate.performance = vela.performance;
   delegate.vela_version = vela.version;
-  report_layers(*graph, num_constants, vela, delegate);
   TOSAIC_TRY(std::vector<std::byte> payload, write_vela_bin_stream(vela));
   TOSAIC_CHECK_OK(dump(fmt::format("{}.payload", delegate.name), payload));
   return payload;
+}
+
+/// All partitions: lowered one by one, since they share the module, then through Vela at once.
+Expected<std::vector<Delegate>> Compilation::compile_partitions() {
+  const size_t count = report_.delegates.size();
+  std::vector<Graph*> graphs;
+  std::vector<std::vector<std::byte>> programs;
+  std::vector<size_t> num_constants(count);
+  for (size_t i = 0; i < count; ++i) {
+    DelegateReport& d = report_.delegates[i];
+    graphs.push_back(module_->find_graph(d.name));
+    TOSAIC_TRY(std::vector<std::byte> tosa, lower_partition(graphs[i], d, num_constants[i]));
+    programs.push_back(std::move(tosa));
+  }
+  watch_.lap("lower");
+  VelaOptions vela_options = options_.vela;
+  vela_options.enable_db = true;  // costs nothing that can be measured
+  std::vector<Expected<VelaResult>> results = run_vela_on_each(programs, vela_options);
+  watch_.lap("vela");
+  std::vector<Delegate> delegates;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!results[i]) {
+      if (results[i].error().code == Code::kVelaRefused && !options_.strict) {
+        eviction_.suspect = static_cast<int>(i);
+        eviction_.refusal = results[i].error();
+      }
+      return std::move(results[i]).error();
+    }
+    DelegateReport& d = report_.delegates[i];
+    report_layers(*graphs[i], num_constants[i], *results[i], d);
+    TOSAIC_TRY(std::vector<std::byte> payload, payload_of(*results[i], d));
+    delegates.push_back({d.name, std::move(payload)});
+  }
+  return delegates;
 }
 
 Status Compilation::compile_to_pte() {
@@ -478,19 +514,7 @@ Status Compilation::compile_to_pte() {
   report_io();
   TOSAIC_CHECK_OK(prepare_cpu(main));
   TOSAIC_CHECK_OK(verify(main));
-  std::vector<Delegate> delegates;
-  for (DelegateReport& d : report_.delegates) {
-    Graph* graph = module_->find_graph(d.name);
-    auto payload = compile_partition(graph, d);
-    if (!payload) {
-      if (payload.error().code == Code::kVelaRefused && !options_.strict) {
-        eviction_.suspect = static_cast<int>(delegates.size());
-        eviction_.refusal = payload.error();
-      }
-      return std::move(payload).error();
-    }
-    delegates.push_back({d.name, *std::move(payload)});
-  }
+  TOSAIC_TRY(const std::vector<Delegate> delegates, compile_partitions());
   if (ends_with(options_.output, ".tir")) return write(as_bytes(print(*module_)));
   TOSAIC_TRY(EmittedPte pte, emit_pte(main, delegates, options_.target, nhwc_));
   report_.planned_bytes = pte.planned_bytes;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ethosu/vela.h"
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstring>
+#include <optional>
 
 #include "ethosu/vela_call.h"
 #include "ethosu/vela_config.h"
 #include "ethosu/vela_find.h"
+#include "support/parallel.h"
 
 namespace tosaic {
 namespace {
@@ -145,6 +149,24 @@ Expected<VelaResult> run_vela(std::span<const std::byte> tosa, const VelaOptions
   d.hint =
       "install the Python package ethos-u-vela, or name an interpreter that has it with --vela";
   return d;
+}
+
+std::vector<Expected<VelaResult>> run_vela_on_each(std::span<const std::vector<std::byte>> graphs,
+                                                   const VelaOptions& options) {
+  std::vector<std::optional<Expected<VelaResult>>> slots(graphs.size());
+  std::atomic<size_t> failed = graphs.size();
+  parallel_for(graphs.size(), [&](size_t, size_t i) {
+    if (i > failed) return;
+    slots[i] = run_vela(graphs[i], options);
+    if (!*slots[i]) failed = std::min(i, failed.load());
+  });
+  std::vector<Expected<VelaResult>> results;
+  for (std::optional<Expected<VelaResult>>& slot : slots) {
+    if (!slot) break;
+    results.push_back(*std::move(slot));
+    if (!results.back()) break;
+  }
+  return results;
 }
 
 }  // namespace tosaic

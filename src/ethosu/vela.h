@@ -101,4 +101,9 @@ struct VelaResult {
 /// Errors: kVelaMissing, kVelaConfig, kVelaRefused, kVelaTimeout, kVelaCrash, kVelaOutput.
 Expected<VelaResult> run_vela(std::span<const std::byte> tosa, const VelaOptions& options);
 
+/// Compiles several graphs at the same time, as many as there are cores. Results are in the order
+/// of the graphs and end with the first error, whose index is that of the graph.
+std::vector<Expected<VelaResult>> run_vela_on_each(std::span<const std::vector<std::byte>> graphs,
+                                                   const VelaOptions& options);
+
 }  // namespace tosaic

@@ -143,6 +143,26 @@ TEST(VelaReal, WhatVelaRefusesIsSaidInOneLine) {
   }
 }
 
+TEST(VelaReal, SeveralGraphsAtOnceGiveWhatTheyGiveAlone) {
+  std::vector<std::byte> broken = conv();
+  broken.resize(broken.size() / 2);
+  for (VelaMethod method : {VelaMethod::kBinding, VelaMethod::kCommand}) {
+    VelaOptions options;
+    options.method = method;
+    const auto alone = payload(run(options));
+    const auto good = run_vela_on_each(std::vector(4, conv()), options);
+    ASSERT_EQ(good.size(), 4u);
+    for (const auto& result : good)
+      EXPECT_EQ(payload(result), alone);
+    const auto bad = run_vela_on_each(std::vector{conv(), conv(), broken, conv(), broken}, options);
+    ASSERT_EQ(bad.size(), 3u) << "nothing after the first error";
+    EXPECT_EQ(payload(bad[1]), alone);
+    ASSERT_FALSE(bad[2].ok());
+    EXPECT_EQ(bad[2].error().code, Code::kVelaRefused);
+  }
+  EXPECT_TRUE(run_vela_on_each({}, {}).empty());
+}
+
 TEST(VelaReal, FlagsReachTheCommand) {
   VelaOptions options;
   options.extra_flags = {"--no-such-flag"};

@@ -15,6 +15,7 @@
 #include "ethosu/child_process.h"
 #include "ethosu/temporary_folder.h"
 #include "ethosu/vela_call.h"
+#include "support/parallel.h"
 #include "support/test_folder.h"
 
 namespace tosaic {
@@ -142,6 +143,18 @@ TEST_F(VelaWorker, FlagsAreForTheCommand) {
   auto result = run_vela(kTosa, options);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code, Code::kOption);
+}
+
+TEST_F(VelaWorker, FoldersOfSeveralThreadsDoNotWaitForEachOther) {
+  // Each remover is forked while the other threads' pipes are open.
+  parallel_for(32, [](size_t, size_t) {
+    auto folder = TemporaryFolder::make();
+    ASSERT_TRUE(folder.ok()) << render(folder.error());
+  });
+  auto first = TemporaryFolder::make();
+  auto second = TemporaryFolder::make();
+  ASSERT_TRUE(first.ok() && second.ok());
+  first->reset();  // waits for its remover, which must not wait for the second folder
 }
 
 TEST_F(VelaWorker, TheFolderGoesEvenWhenWeAreKilled) {

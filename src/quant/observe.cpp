@@ -2,13 +2,11 @@
 #include "quant/observe.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
-#include <thread>
 
 #include "ir/verify.h"
 #include "partition/partition.h"
+#include "support/parallel.h"
 #include "target/targets.h"
 #include "tosa/reference.h"
 
@@ -91,9 +89,8 @@ class Calibration {
               Observer observer)
       : data_(data), observer_(observer), merged_(watched.size()) {
     outputs_.resize(static_cast<size_t>(std::min(data.num_samples(), kKeptOutputs)));
-    const auto cores = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
-    const int64_t num_threads = std::min(cores, data.num_samples());
-    for (int64_t i = 0; i < num_threads; ++i) {
+    const size_t num_threads = num_threads_for(static_cast<size_t>(data.num_samples()));
+    for (size_t i = 0; i < num_threads; ++i) {
       watchers_.push_back(std::make_unique<Watcher>(graph, watched, observer == Observer::kMse));
     }
   }
@@ -119,32 +116,15 @@ class Calibration {
   Status run_chunk(int64_t first, int64_t count) {
     std::vector<SampleRanges> ranges(static_cast<size_t>(count));
     std::vector<Status> states(static_cast<size_t>(count));
-    std::vector<std::exception_ptr> bugs(watchers_.size());
-    std::atomic<int64_t> next = 0;
-    const auto work = [&](size_t thread) {
-      try {
-        for (int64_t i = next++; i < count; i = next++) {
-          const auto at = static_cast<size_t>(i);
-          auto outputs = watchers_[thread]->run(data_.sample(first + i), ranges[at]);
-          if (!outputs) {
-            states[at] = std::move(outputs).error();
-          } else if (first + i < kKeptOutputs) {
-            outputs_[at] = *std::move(outputs);
-          }
-        }
-      } catch (...) {  // rethrown on the caller's thread
-        bugs[thread] = std::current_exception();
+    parallel_for(ranges.size(), [&](size_t thread, size_t i) {
+      const int64_t index = first + static_cast<int64_t>(i);
+      auto outputs = watchers_[thread]->run(data_.sample(index), ranges[i]);
+      if (!outputs) {
+        states[i] = std::move(outputs).error();
+      } else if (index < kKeptOutputs) {
+        outputs_[i] = *std::move(outputs);
       }
-    };
-    std::vector<std::thread> threads;
-    for (size_t i = 1; i < watchers_.size(); ++i)
-      threads.emplace_back(work, i);
-    work(0);
-    for (std::thread& thread : threads)
-      thread.join();
-    for (const std::exception_ptr& bug : bugs) {
-      if (bug) std::rethrow_exception(bug);
-    }
+    });
     for (size_t i = 0; i < ranges.size(); ++i) {
       TOSAIC_CHECK_OK(std::move(states[i]));
       merge(ranges[i], first + static_cast<int64_t>(i) == 0);
