@@ -3,13 +3,39 @@
 directory."""
 
 import pathlib
+import shutil
 
 import pytest
 
 from .common import MARKERS
 
+FVPS = ("FVP_Corstone_SSE-300_Ethos-U55", "FVP_Corstone_SSE-320")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--arm_run_corstoneFVP",
+        action="store_true",
+        help=f"run on Arm's models of boards, {' and '.join(FVPS)} on PATH; not supported yet, so an error",
+    )
+
+
+def refuse_fvp():
+    """Tests that passed elsewhere than where they were asked to run would be believed."""
+    missing = [name for name in FVPS if not shutil.which(name)]
+    if missing:
+        found = f"{' and '.join(missing)} not found on PATH: install Arm's Corstone FVPs and put them there"
+    else:
+        found = "the FVPs are on PATH, but there is no executor runner for them"
+    raise pytest.UsageError(
+        f"--arm_run_corstoneFVP: {found}. Tests cannot run on an FVP yet; without this flag they "
+        "compile for the NPU through Vela and run the .pte in ExecuTorch's runtime on this machine"
+    )
+
 
 def pytest_configure(config):
+    if config.getoption("arm_run_corstoneFVP"):
+        refuse_fvp()
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
 
