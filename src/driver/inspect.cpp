@@ -10,6 +10,7 @@
 #include "pte/reader.h"
 #include "support/mapped_file.h"
 #include "support/npz.h"
+#include "support/printable.h"
 #include "tosa/flatbuffer.h"
 
 namespace tosaic {
@@ -19,6 +20,11 @@ using Json = nlohmann::ordered_json;
 
 std::string dump(const Json& j) {
   return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+/// As above without line breaks.
+std::string on_one_line(const Json& j) {
+  return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Json value_json(const Value& v) {
@@ -116,7 +122,7 @@ Expected<std::string> inspect_pte(const std::string& path, bool json) {
       for (const Json& item : m[key]) {
         text += fmt::format("  {}: {}\n",
                             std::string_view(key).substr(0, std::string_view(key).size() - 1),
-                            item.is_string() ? item.get<std::string>() : item.dump());
+                            item.is_string() ? item.get<std::string>() : on_one_line(item));
       }
     }
     text += fmt::format("  memory: {} bytes\n", m["memory_bytes"].dump());
@@ -135,14 +141,19 @@ Expected<std::string> inspect_npz(const std::string& path, bool json) {
   return json ? dump(Json{{"kind", "npz"}, {"arrays", list}}) : text;
 }
 
-}  // namespace
-
-Expected<std::string> inspect(const std::string& path, bool json) {
+Expected<std::string> inspect_by_name(const std::string& path, bool json) {
   if (path.ends_with(".pt2")) return aten::describe_pt2(path, json);
   if (path.ends_with(".tosa")) return inspect_tosa(path, json);
   if (path.ends_with(".pte")) return inspect_pte(path, json);
   if (path.ends_with(".npz") || path.ends_with(".npy")) return inspect_npz(path, json);
   return error(Code::kFileKind, "{}: inspect takes .pt2, .tosa, .pte, .npz and .npy", path);
+}
+
+}  // namespace
+
+Expected<std::string> inspect(const std::string& path, bool json) {
+  TOSAIC_TRY(const std::string text, inspect_by_name(path, json));
+  return json ? text : printable(text);
 }
 
 }  // namespace tosaic

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/type.h"
+#include "support/printable.h"
 
 namespace tosaic {
 namespace {
@@ -156,6 +157,7 @@ std::string to_text(const CompileReport& r, bool color) {
   for (const StageTime& t : r.pass_times) {
     text += fmt::format("    {:<20} {:8.2f} ms\n", t.name, t.seconds * 1e3);
   }
+  text = printable(text);  // before there are colours in it
   append_remarks(text, r, color);
   return text;
 }
@@ -166,8 +168,10 @@ std::string explain_text(const CompileReport& r, bool color) {
   for (const NodeReport& n : r.nodes) {
     const std::string place =
         n.where.line == 0 ? "" : fmt::format("  {}:{}", n.where.file, n.where.line);
-    text += fmt::format("  {:<6} {:<42} {}{}\n", n.delegate.empty() ? n.device : n.delegate, n.op,
-                        n.type, place);
+    text += printable_line(fmt::format("  {:<6} {:<42} {}{}",
+                                       n.delegate.empty() ? n.device : n.delegate, n.op, n.type,
+                                       place)) +
+            '\n';
   }
   text += fmt::format("{}: {} nodes on the target in {} partition{}, {} on the CPU\n", r.target,
                       r.nodes.size() - count(r, "cpu"), r.delegates.size(),

@@ -92,7 +92,13 @@ Diagnostic command_failed(const ChildEnd& end, const VelaOptions& options,
   if (log.find("No module named") != std::string_view::npos) {
     return error(Code::kVelaMissing, "'{}' cannot start Vela: {}", program, python_error(log));
   }
-  if (std::string message = python_error(log); !message.empty()) {
+  const std::string message = python_error(log);
+  // A full disk says nothing of the program: the partition must not be searched for its cause.
+  if (message.starts_with("[Errno ")) {
+    return error(Code::kVelaCrash, "'{}' failed: {}", program, message)
+        .with_hint("its files lie below $TMPDIR, else /tmp");
+  }
+  if (!message.empty()) {
     return error(Code::kVelaRefused, "Vela refuses the program for {}: {}", options.accelerator,
                  message);
   }

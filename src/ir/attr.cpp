@@ -9,6 +9,7 @@
 
 #include "ir/text.h"
 #include "support/check.h"
+#include "support/printable.h"
 
 namespace tosaic {
 namespace {
@@ -34,7 +35,9 @@ void append_real(fmt::memory_buffer& out, double value) {
 
 void append_quoted(fmt::memory_buffer& out, std::string_view text) {
   out.push_back('"');
-  for (char c : text) {
+  while (!text.empty()) {
+    const char c = text[0];
+    const size_t size = utf8_character_bytes(text);
     if (c == '"' || c == '\\') {
       out.push_back('\\');
       out.push_back(c);
@@ -42,11 +45,12 @@ void append_quoted(fmt::memory_buffer& out, std::string_view text) {
       out.append(std::string_view("\\n"));
     } else if (c == '\t') {
       out.append(std::string_view("\\t"));
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+    } else if (size == 0 || static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
       fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(c));
     } else {
-      out.push_back(c);
+      out.append(text.substr(0, size));
     }
+    text.remove_prefix(std::max<size_t>(size, 1));
   }
   out.push_back('"');
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/diagnostic.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
+
+#include "support/printable.h"
 
 namespace tosaic {
 namespace {
@@ -51,32 +51,12 @@ std::string_view severity_name(Severity severity) {
   return "error";
 }
 
-/// Bytes of the UTF-8 character that `text` begins with; 0 when it begins with none.
-size_t character_bytes(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  const size_t size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  if (size > text.size() || !simdjson::validate_utf8(text.data(), size)) return 0;
-  return size;
-}
-
-// Names come from files that nobody has checked, so neither control characters nor bytes that are
-// no UTF-8 reach the terminal. A line break is followed by `indent` spaces when `indent` > 0, and
-// is escaped too when it is 0.
-std::string printable(std::string_view text, size_t indent) {
+/// `text` for the terminal; a line break is followed by `indent` spaces.
+std::string indented(std::string_view text, size_t indent) {
   std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const size_t size = character_bytes(text);
-    const auto byte = static_cast<unsigned char>(text[0]);
-    if (text[0] == '\n' && indent > 0) {
-      out += '\n';
-      out.append(indent, ' ');
-    } else if (size == 0 || (byte < 0x20 && text[0] != '\t') || byte == 0x7f) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else {
-      out += text.substr(0, size);
-    }
-    text.remove_prefix(std::max<size_t>(size, 1));
+  for (const char c : printable(text)) {
+    out += c;
+    if (c == '\n') out.append(indent, ' ');
   }
   return out;
 }
@@ -88,14 +68,14 @@ std::string_view without_trailing_space(std::string_view text) {
 
 std::string render_place(const Location& where, const Palette& colors) {
   if (where.file.empty()) return {};
-  std::string place = printable(where.file, 0);
+  std::string place = printable_line(where.file);
   if (where.line != 0) place += fmt::format(":{}", where.line);
   return fmt::format("{}{}:{} ", colors.place, place, colors.end);
 }
 
 std::string render_source(const Location& where, const Palette& colors) {
-  const std::string source = printable(without_trailing_space(where.source), 0);
-  const std::string scope = printable(where.scope, 0);
+  const std::string source = printable_line(without_trailing_space(where.source));
+  const std::string scope = printable_line(where.scope);
   std::string out;
   if (source.empty()) {
     if (!scope.empty()) out = fmt::format("  in {}\n", scope);
@@ -145,13 +125,13 @@ std::string render(const Diagnostic& diagnostic, bool color) {
   const Palette colors = palette(diagnostic.severity, color);
   std::string out = render_place(diagnostic.where, colors);
   out += fmt::format("{}{}[{}]:{} {}\n", colors.severity, severity_name(diagnostic.severity),
-                     code_id(diagnostic.code), colors.end, printable(diagnostic.message, 4));
+                     code_id(diagnostic.code), colors.end, indented(diagnostic.message, 4));
   out += render_source(diagnostic.where, colors);
   for (const std::string& note : diagnostic.notes) {
-    out += fmt::format("  {}note:{} {}\n", colors.note, colors.end, printable(note, 8));
+    out += fmt::format("  {}note:{} {}\n", colors.note, colors.end, indented(note, 8));
   }
   if (!diagnostic.hint.empty()) {
-    out += fmt::format("  {}hint:{} {}\n", colors.hint, colors.end, printable(diagnostic.hint, 8));
+    out += fmt::format("  {}hint:{} {}\n", colors.hint, colors.end, indented(diagnostic.hint, 8));
   }
   return out;
 }

@@ -173,6 +173,8 @@ Bytes made(const RawFile& file) {
 constexpr uint32_t kAdd = 15;
 constexpr uint32_t kReshape = 57;
 constexpr uint32_t kConst = 67;
+constexpr uint32_t kCondIf = 70;
+constexpr uint32_t kWhileLoop = 71;
 constexpr uint32_t kConstShape = 75;
 constexpr uint32_t kInt32 = 5;
 
@@ -535,6 +537,16 @@ TEST(TosaRead, OneRegionWithOneBlock) {
             "E0307: has 2 regions, and only files with one are read");
   EXPECT_EQ(message_after(adds(), [](RawFile& f) { f.num_blocks = 0; }),
             "E0307: has 0 blocks, and only files with one are read");
+  // Branches of nested conditions are such blocks or regions; one that is shared is not walked
+  // again and again.
+  const std::string damaged =
+      "E0205: is truncated or damaged: an offset or a length leads out of the file";
+  EXPECT_EQ(message_after(adds(), [](RawFile& f) { f.num_regions = 10'000; }), damaged);
+  EXPECT_EQ(message_after(adds(), [](RawFile& f) { f.num_blocks = 10'000; }), damaged);
+  for (const uint32_t number : {kCondIf, kWhileLoop}) {
+    EXPECT_EQ(message_after(adds(), [&](RawFile& f) { f.ops[1].number = number; }),
+              fmt::format("E0307: operator 1 (number {}): is not supported", number));
+  }
 }
 
 TEST(TosaRead, EnumerationsAreChecked) {

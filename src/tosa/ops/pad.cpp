@@ -22,7 +22,8 @@ Status infer(InferCall& call) {
   for (size_t i = 0; i < padding.size(); ++i) {
     // The limit keeps the sum from overflowing; the level is far below.
     if (padding[i] < 0 || padding[i] > INT32_MAX) {
-      return call.fail(Code::kVerifyOpRule, "padding {} must be 0 or more", padding[i]);
+      return call.fail(Code::kVerifyOpRule, "padding {} must be from 0 to {}", padding[i],
+                       INT32_MAX);
     }
     out[static_cast<int>(i / 2)] += padding[i];
   }
