@@ -120,6 +120,7 @@ Expected<std::unique_ptr<ChildProcess>> ChildProcess::start(const ChildCommand& 
   if (child->pid_ < 0) return system_error(errno);
   if (child->pid_ == 0) run_child(setup);
   setpgid(child->pid_, child->pid_);  // both sides do it: neither may come second
+  child->group_.emplace(child->pid_);
   for (Channel* channel : {&in, &out, &err, &failure})
     channel->childs.close();
   int code = 0;
@@ -156,10 +157,12 @@ bool ChildProcess::reap(bool block) {
       0) {
     if (errno == EINTR) return block ? reap(block) : false;
     reaped_ = true;  // someone else waited for it
+    group_.reset();
     return true;
   }
   if (info.si_pid == 0) return false;
   kill_group();
+  group_.reset();
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 
 #include "support/expected.h"
 #include "support/regular_file.h"
+#include "support/signal_cleanup.h"
 
 namespace tosaic {
 
@@ -33,7 +35,7 @@ struct ChildEnd {
 };
 
 /// A child process in its own process group. It dies with us; its whole group is killed at the time
-/// limit and by the destructor. It cannot dump core.
+/// limit, by the destructor, and when a signal that we can handle ends us. It cannot dump core.
 class ChildProcess {
  public:
   /// Error kVelaMissing when the program cannot be run at all.
@@ -59,8 +61,9 @@ class ChildProcess {
   bool reap(bool block);
 
   pid_t pid_ = -1;
-  FileDescriptor in_;   // our end of the child's stdin, a socket
-  FileDescriptor out_;  // of its stdout; none when that goes to the log
+  std::optional<ProcessGroupRecord> group_;  // a signal that ends us ends the group
+  FileDescriptor in_;                        // our end of the child's stdin, a socket
+  FileDescriptor out_;                       // of its stdout; none when that goes to the log
   FileDescriptor err_;
   std::chrono::steady_clock::time_point deadline_;
   std::string log_;

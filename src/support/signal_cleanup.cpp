@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What has to be tidied when a signal ends the process.
 //
-// A handler may interrupt any instruction and may not lock or allocate. So both registries are
+// A handler may interrupt any instruction and may not lock or allocate. So all registries are
 // lists that only grow: a slot is pushed once, never freed, and is free for reuse when its atomic
 // says so.
 #include "support/signal_cleanup.h"
@@ -29,13 +29,20 @@ struct MappingRecord::Slot {
   Slot* next = nullptr;
 };
 
+struct ProcessGroupRecord::Slot {
+  std::atomic<pid_t> leader{0};  // 0: not in use
+  Slot* next = nullptr;
+};
+
 namespace {
 
 std::atomic<TemporaryName::Slot*> temporary_names{nullptr};
+std::atomic<ProcessGroupRecord::Slot*> process_groups{nullptr};
 std::atomic<MappingRecord::Slot*> mappings{nullptr};
 
 static_assert(std::atomic<char*>::is_always_lock_free);
 static_assert(std::atomic<uintptr_t>::is_always_lock_free);
+static_assert(std::atomic<pid_t>::is_always_lock_free);
 
 template <typename Slot>
 void push(std::atomic<Slot*>& head, Slot* slot) {
@@ -65,6 +72,9 @@ void on_bus_error(int signal_number, siginfo_t* info, void*) {
 }
 
 void on_termination(int signal_number) {
+  for (auto* slot = process_groups.load(); slot != nullptr; slot = slot->next) {
+    if (const pid_t leader = slot->leader.exchange(0); leader != 0) ::kill(-leader, SIGKILL);
+  }
   remove_temporary_files();
   // SA_RESETHAND restored the default action, so the parent sees which signal ended the process.
   ::raise(signal_number);
@@ -105,6 +115,20 @@ MappingRecord::MappingRecord(const void* data, size_t num_bytes, const char* pat
 MappingRecord::~MappingRecord() {
   slot_->end = 0;
   slot_->used = false;
+}
+
+ProcessGroupRecord::ProcessGroupRecord(pid_t leader) {
+  for (slot_ = process_groups.load(); slot_ != nullptr; slot_ = slot_->next) {
+    pid_t expected = 0;
+    if (slot_->leader.compare_exchange_strong(expected, leader)) return;
+  }
+  slot_ = new Slot;
+  slot_->leader = leader;
+  push(process_groups, slot_);
+}
+
+ProcessGroupRecord::~ProcessGroupRecord() {
+  slot_->leader = 0;
 }
 
 void remove_temporary_files() {

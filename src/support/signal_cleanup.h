@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +33,21 @@ class MappingRecord {
   ~MappingRecord();
   MappingRecord(const MappingRecord&) = delete;
   MappingRecord& operator=(const MappingRecord&) = delete;
+
+  struct Slot;
+
+ private:
+  Slot* slot_;
+};
+
+/// A process group that is killed when a signal ends this process while this object lives. End its
+/// life before the leader is reaped: afterwards the number could be someone else's.
+class ProcessGroupRecord {
+ public:
+  explicit ProcessGroupRecord(pid_t leader);
+  ~ProcessGroupRecord();
+  ProcessGroupRecord(const ProcessGroupRecord&) = delete;
+  ProcessGroupRecord& operator=(const ProcessGroupRecord&) = delete;
 
   struct Slot;
 

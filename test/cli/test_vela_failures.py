@@ -147,11 +147,12 @@ def test_an_older_output_survives_a_failure(program, folder, tmp_path):
     assert (folder / "model.pte").read_text() == "old"
 
 
-def test_an_interrupt_ends_vela_too(program, folder, tmp_path):
-    """Ctrl-C during Vela: no file and no process is left."""
+@pytest.mark.parametrize("body", ("exec sleep 1000", "sleep 1000", "trap '' INT TERM; sleep 1000 & wait"))
+def test_an_interrupt_ends_vela_too(program, folder, tmp_path, body):
+    """Ctrl-C during Vela: no file and no process is left, not even one that a wrapper started."""
     mark, begun = uuid.uuid4().hex, tmp_path / "begun"
     vela = tmp_path / "vela"
-    vela.write_text(f"#!/bin/sh\ntouch {begun}\nexec sleep 1000\n")
+    vela.write_text(f"#!/bin/sh\ntouch {begun}\n{body}\n")
     vela.chmod(0o755)
     temporary = tmp_path / "tmp"
     temporary.mkdir()
