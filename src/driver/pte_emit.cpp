@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "aten/call.h"
@@ -217,20 +218,32 @@ class Emitter {
     }
   }
 
-  Expected<int32_t> tensor_arg(const aten::Call& call, const aten::SchemaArg& arg) {
-    const bool is_list =
-        arg.kind == aten::ArgKind::kTensorList || arg.kind == aten::ArgKind::kOptionalTensorList;
-    if (!is_list) {
-      const Value* v = call.tensor(arg.name);
-      if (v == nullptr) return add(std::monostate());
-      return tensor(*v);
-    }
-    PteTensorList list;
-    for (const Value* v : call.tensors(arg.name)) {
+  /// A list of tensors; -1 where an element is None.
+  template <typename List>
+  Expected<int32_t> tensor_list(std::span<Value* const> values) {
+    List list;
+    for (const Value* v : values) {
+      if (v == nullptr) {
+        list.items.push_back(-1);
+        continue;
+      }
       TOSAIC_TRY(const int32_t index, tensor(*v));
       list.items.push_back(index);
     }
     return add(std::move(list));
+  }
+
+  Expected<int32_t> tensor_arg(const aten::Call& call, const aten::SchemaArg& arg) {
+    if (arg.kind == aten::ArgKind::kTensorList) {
+      return tensor_list<PteTensorList>(call.tensors(arg.name));
+    }
+    // The runtime aborts when it finds the other kind of list.
+    if (arg.kind == aten::ArgKind::kOptionalTensorList) {
+      return tensor_list<PteOptionalTensorList>(call.tensors(arg.name));
+    }
+    const Value* v = call.tensor(arg.name);
+    if (v == nullptr) return add(std::monostate());
+    return tensor(*v);
   }
 
   Status kernel_call(const Node& node) {

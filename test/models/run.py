@@ -48,7 +48,7 @@ def main():
         [sys.executable, "-m", "test.standin.run_pte", plugin],
         input=json.dumps([case]), capture_output=True, text=True, cwd=ROOT,
     )  # fmt: skip
-    if result.returncode or not json.loads(result.stdout)[0]["ok"]:
+    if result.returncode or not json.loads(result.stdout)["ok"]:
         print(f"error: the runtime failed:\n{result.stdout[-500:]}{result.stderr[-2000:]}", file=sys.stderr)
         return 1
     for index in range(sum(key.startswith("out_") for key in data.files)):

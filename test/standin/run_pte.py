@@ -3,8 +3,9 @@
 
     python -m test.standin.run_pte PATH/libtosaic_standin.so < cases.json
 
-On stdin is a JSON list of cases, on stdout one of results in the same order, so that one process,
-whose imports take seconds, serves many programs. A case:
+On stdin is a JSON list of cases, on stdout one result a line in the same order, so that one process,
+whose imports take seconds, serves many programs, and an abort in the runtime takes no results along.
+A case:
     {"pte": FILE, "standin_dir": DIR, "inputs": [NPZ, ...], "outputs": [NPZ, ...],
      "channels_last": [BOOL, ...]}
 Each .npz of "inputs" holds the inputs of one inference in the program's order; its outputs are
@@ -56,15 +57,13 @@ def main():
     results_channel = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # libraries print to stdout
     runtime = load_runtime(plugin)
-    results = []
     for case in cases:
         try:
             run_case(runtime, case)
-            results.append({"ok": True})
+            result = {"ok": True}
         except Exception as e:  # the next case shall run
-            results.append({"ok": False, "error": f"{type(e).__name__}: {e}"})
-    json.dump(results, results_channel)
-    results_channel.flush()
+            result = {"ok": False, "error": f"{type(e).__name__}: {e}"}
+        print(json.dumps(result), file=results_channel, flush=True)
 
 
 if __name__ == "__main__":
