@@ -130,8 +130,11 @@ OpVariant Importer::choose_overload(OpVariant op, std::string_view name,
   for (const Json input : inputs) {
     const SchemaArg* arg = argument_of(s, string_at(input, "name").value_or(""), place++);
     const auto u = union_of(member(input, "arg"));
-    if (arg == nullptr || !u || to.find(arg->name) == nullptr) return op;
-    has_number = has_number || (arg->kind == ArgKind::kTensor && is_number(u->kind));
+    const SchemaArg* there = arg == nullptr ? nullptr : to.find(arg->name);
+    if (!u || there == nullptr) return op;
+    const bool to_number = arg->kind == ArgKind::kTensor && there->kind != ArgKind::kTensor;
+    if (to_number && !is_number(u->kind)) return op;  // 1 - x: the number is the other operand
+    has_number = has_number || to_number;
   }
   return has_number ? other : op;
 }

@@ -88,6 +88,16 @@ TEST(Pt2Importer, ANumberInPlaceOfATensorTakesTheScalarOverload) {
             "%y: f32[2,3] = aten.add.Scalar(%x) {other = 1}");
 }
 
+TEST(Pt2Importer, ANumberBeforeATensorBecomesAConstant) {
+  const auto module = read_test_pt2(one_node(
+      "torch.ops.aten.sub.Tensor", {{"self", {{"as_int", 1}}}, {"other", test_tensor("x")}}));
+  ASSERT_TRUE(module) << render(module.error());
+  const Node& difference = *(*module)->main()->first();
+  EXPECT_EQ(difference.full_name(), "aten.sub.Tensor");
+  EXPECT_EQ(float_values(*difference.operand(0)->constant()), std::vector<double>{1});
+  EXPECT_EQ(difference.operand(1), (*module)->main()->inputs()[0]);
+}
+
 TEST(Pt2Importer, ANumberWithoutScalarOverloadBecomesAConstant) {
   const auto module =
       read_test_pt2(one_node("torch.ops.aten.conv2d.default",
