@@ -36,20 +36,21 @@ std::vector<Value*> Builder::call_all(std::string_view full_name, std::span<Valu
       values.push_back(&v);
     return values;
   }
-  const AttrList attrs = module().copy_attrs(args);
-  const Call call(*found.op, found.variant, operands, segments, attrs, results, loc());
-  Lowered lowered = lower(call, *this);
-  if (!lowered.ok()) {
+  if (!failure()) {
+    const AttrList attrs = module().copy_attrs(args);
+    const Call call(*found.op, found.variant, operands, segments, attrs, results, loc());
+    const Lowered lowered = lower(call, *this);
+    if (lowered.ok()) return {lowered.values().begin(), lowered.values().end()};
     fail(lowered.reason());
-    // Of the stated sizes, so that the composite may go on reading them.
-    std::vector<Value*> values;
-    for (const TensorType& type : results) {
-      values.push_back(poison());
-      values.back()->set_type({DType::kUnknown, type.shape, nullptr});
-    }
-    return values;
   }
-  return {lowered.values().begin(), lowered.values().end()};
+  // Of the stated sizes, so that the composite may go on reading them. Rows get to see none of
+  // these values.
+  std::vector<Value*> values;
+  for (const TensorType& type : results) {
+    values.push_back(poison());
+    values.back()->set_type({DType::kUnknown, type.shape, nullptr});
+  }
+  return values;
 }
 
 namespace {
@@ -100,7 +101,7 @@ Lowered lower(const Call& call, Builder& b) {
   std::vector<Value*> values(lowered.values().begin(), lowered.values().end());
   for (size_t i = 0; i < values.size() && i < call.results().size(); ++i) {
     const Quant* quant = held_as(call.out(i)).quant;
-    if (values[i]->quant() != nullptr || quant == nullptr) continue;
+    if (values[i] == nullptr || values[i]->quant() != nullptr || quant == nullptr) continue;
     TensorType type = values[i]->type();
     type.quant = quant;
     if (values[i]->is_constant()) {  // which others may share

@@ -61,4 +61,11 @@ Value* call_permute(Builder& b, Value* x, std::span<const int64_t> perm) {
   return b.call("aten.permute.default", {x}, type, {{"dims", Attr::ints(perm)}});
 }
 
+Lowered call_alias(const Call& call, Builder& b, std::string_view full_name) {
+  std::vector<Value*> results(call.results().size(), nullptr);
+  results[0] = b.call_all(full_name, call.operands(), call.segments(), call.results().first(1),
+                          call.attrs())[0];
+  return results;
+}
+
 }  // namespace tosaic::aten

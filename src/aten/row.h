@@ -103,7 +103,8 @@ struct Constraints {
   constexpr auto end() const { return list.begin() + count; }
 };
 
-/// What a lowering gives: one value per result, or why not.
+/// What a lowering gives: one value per result, or why not. nullptr stands for a result after the
+/// first that the row cannot compute: the node is taken where nobody uses it.
 class Lowered {
  public:
   Lowered(Value* value) : values_{value} {}
@@ -129,6 +130,7 @@ enum class Trait : uint8_t {
   kDequantize = 1 << 4,  ///< quantized_decomposed.dequantize_*
   kFusesActivation =
       1 << 5,  ///< a following activation without q/dq between belongs to it (conv, linear, add)
+  kAlias = 1 << 6,  ///< spells a call of another row, which takes its place before all else
 };
 constexpr Trait operator|(Trait a, Trait b) {
   return static_cast<Trait>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b));

@@ -27,16 +27,21 @@ std::optional<Reject> expand(Node& node) {
   Node* last = node.prev();
   const aten::NodeCall call(node);
   const aten::Lowered lowered = row.lower(call.call, b);
-  if (!lowered.ok() || b.failure()) {
+  const auto missing = lowered.ok() ? missing_result(node, lowered) : std::nullopt;
+  if (!lowered.ok() || b.failure() || missing) {
     for (Node* made = node.prev(); made != last;) {
       Node* before = made->prev();
       graph.erase(*made);
       made = before;
     }
-    return b.failure() ? *b.failure() : lowered.reason();
+    if (b.failure()) return b.failure();
+    return missing ? missing : lowered.reason();
   }
   for (int i = 0; i < node.num_results(); ++i) {
-    graph.replace_all_uses(node.result(i), *lowered.values()[static_cast<size_t>(i)]);
+    Value* made = lowered.values()[static_cast<size_t>(i)];
+    if (made == nullptr) continue;
+    if (made->def() != nullptr && made->name().empty()) made->set_name(node.result(i).name());
+    graph.replace_all_uses(node.result(i), *made);
   }
   graph.erase(node);
   return std::nullopt;

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "aten/row.h"
 #include "ir/pass.h"
 #include "tosa/spec.h"
 
@@ -24,6 +25,9 @@ struct Placement {
 /// Runs the row's own lowering of one node in a scratch graph and asks the target about every TOSA
 /// operation it emits. Nothing when the target takes the node.
 std::optional<Reject> try_lower(const Node& node, const Target& target);
+
+/// Why a lowering does not do for a node: it lacks a result that somebody uses.
+std::optional<Reject> missing_result(const Node& node, const aten::Lowered& lowered);
 
 /// Decides where each node of an ATen graph runs. Partitions are as few as the data dependencies
 /// permit (nodes of one stage form one partition) and acyclic by construction. Nodes in `evicted`

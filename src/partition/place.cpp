@@ -139,6 +139,15 @@ std::optional<Reject> try_lower(const Node& node, const Target& target) {
   aten::Builder b(scratch, target, aten::Builder::Mode::kLower, node.loc());
   const aten::Lowered lowered = aten::lower(call, b);
   if (!lowered.ok()) return lowered.reason();
+  return missing_result(node, lowered);
+}
+
+std::optional<Reject> missing_result(const Node& node, const aten::Lowered& lowered) {
+  for (int i = 0; i < node.num_results(); ++i) {
+    if (lowered.values()[static_cast<size_t>(i)] != nullptr || !node.result(i).has_uses()) continue;
+    return reject(Code::kRejectNoLowering, "{}: its result {} is used, which TOSA cannot compute",
+                  node.full_name(), i);
+  }
   return std::nullopt;
 }
 

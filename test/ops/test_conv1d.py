@@ -25,7 +25,7 @@ op_suite(
     "conv1d",
     nn.Conv1d,
     cases={
-        "": Case(SHAPES, (4, 6, 3), quantizers=BOTH),
+        "": Case(SHAPES, (4, 6, 3), quantizers=BOTH).core(),
         "stride": Case(SHAPES, (4, 6, 3), {"stride": 2, "padding": 1}),
         "stride4": Case(((1, 4, 43),), (4, 6, 10), {"stride": 4, "padding": 2}),
         "stride5_wide": Case(((1, 1, 400),), (1, 6, 80), {"stride": 5}),
@@ -34,10 +34,13 @@ op_suite(
         # Arm's quantiser leaves conv1d.padding in float.
         "same": Case(SHAPES, (4, 6, 4), {"padding": "same"}, kinds=("MI",)),
         "depthwise": Case(SHAPES, (4, 8, 3), {"groups": 4}),
-        "groups": Case(SHAPES, (4, 6, 3), {"groups": 2}),
+        "groups": Case(SHAPES, (4, 6, 3), {"groups": 2, "stride": 2}),
+        "groups_dilation": Case(SHAPES, (4, 6, 3), {"groups": 2, "dilation": 3, "padding": 2}),
         "batch": Case(((3, 4, 20),), (4, 6, 3)),
         "batchless": Case(((4, 20),), (4, 6, 3), kinds=("MI",)),
         "reflect": Case(SHAPES, (4, 6, 3), {"padding": 1, "padding_mode": "reflect"}),
+        "replicate": Case(SHAPES, (4, 6, 3), {"padding": 2, "padding_mode": "replicate"}),
+        "circular": Case(SHAPES, (4, 6, 3), {"padding": 2, "padding_mode": "circular"}),
     },
 )
-op_suite("conv1d_relu", ConvRelu, cases={"": Case(SHAPES)})
+op_suite("conv1d_relu", ConvRelu, cases={"": Case(SHAPES).core()})

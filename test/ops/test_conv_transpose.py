@@ -15,7 +15,9 @@ op_suite(
         "": Case(IMAGE, (4, 6, 3), {"stride": 2}),
         "stride1": Case(IMAGE, (4, 6, 3)),
         "padded": Case(IMAGE, (4, 6, 4), {"stride": 2, "padding": 1}),
-        "output_padding": Case(IMAGE, (4, 6, 3), {"stride": 2, "padding": 1, "output_padding": 1}),
+        "output_padding": Case(
+            IMAGE, (4, 6, 3), {"stride": 2, "padding": 1, "output_padding": 1}
+        ).core(),
         "no_bias": Case(IMAGE, (4, 6, 2), {"stride": 2, "bias": False}),
         "stride3": Case(((1, 3, 4, 4),), (3, 1, 5), {"stride": 3, "padding": 2}).without("u55"),
         "groups": Case(IMAGE, (4, 6, 3), {"stride": 2, "groups": 2}, kinds=("MI",)),
@@ -25,5 +27,5 @@ op_suite(
 op_suite(
     "conv_transpose1d",
     nn.ConvTranspose1d,
-    cases={"": Case(ROW, (4, 6, 4), {"stride": 2, "padding": 1}, kinds=("MI",))},
+    cases={"": Case(ROW, (4, 6, 4), {"stride": 2, "padding": 1}, kinds=("MI", "core"))},
 )

@@ -179,20 +179,23 @@ class Workspace:
         path.mkdir(parents=True, exist_ok=True)
         return path
 
-    def program(self, source, quantizer=None, *, integer_biases=False, exact=False):
-        """The float program of `source`, or the one quantised by "arm" or "xnnpack".
+    def program(self, source, quantizer=None, *, integer_biases=False, exact=False, core=False):
+        """The float program of `source`, or the one quantised by "arm" or "xnnpack"; with `core`
+        the float program in core ATen.
 
         With `integer_biases` the results are those of PyTorch's graph after its float biases were
         rounded to multiples of scale(input) * scale(weight), as an int32 accumulator holds them.
         With `exact` they are those of the graph in float64 (see exact.py)."""
-        key = (source.key, quantizer, integer_biases, exact)
+        key = (source.key, quantizer, integer_biases, exact, core)
         if key not in self.programs:
-            self.programs[key] = self._export(source, quantizer, integer_biases, exact)
+            self.programs[key] = self._export(source, quantizer, integer_biases, exact, core)
         return self.programs[key]
 
-    def _export(self, source, quantizer, integer_biases, exact):
+    def _export(self, source, quantizer, integer_biases, exact, core):
         module, example = source.make()
         exported = torch.export.export(module, example)
+        if core:
+            exported = exported.run_decompositions()
         if quantizer:
             from ..models.quantize import quantize  # imports executorch, which takes seconds
 
@@ -200,7 +203,7 @@ class Workspace:
                 exported, sample_inputs(source.shapes, SAMPLES, CALIBRATION_SEED), quantizer
             )
             exported = torch.export.export(module, example)
-        path = self.scratch(source.key) / f"{quantizer or 'float'}.pt2"
+        path = self.scratch(source.key) / f"{'core' if core else quantizer or 'float'}.pt2"
         torch.export.save(exported, path)
         tests = sample_inputs(source.shapes, SAMPLES, TEST_SEED)
         if integer_biases:

@@ -11,7 +11,7 @@ import pytest
 from ..common import FAMILIES, FLOAT_TOLERANCE, TARGETS
 from .stages import Source
 
-KINDS = ("MI", "BI", "u55", "u65", "u85")
+KINDS = ("MI", "core", "BI", "u55", "u65", "u85")
 DEFAULT_KINDS = ("MI", "BI", *FAMILIES)
 
 
@@ -20,7 +20,7 @@ class Case:
     """One instance of a module.
 
     `shapes`: of its float inputs. `args`, `options`: for the factory. `kinds`: those of KINDS
-    that apply. `steps`: by how many quantisation steps the result may differ from PyTorch's
+    that apply; "core" is "MI" of the program after `run_decompositions()`, in core ATen. `steps`: by how many quantisation steps the result may differ from PyTorch's
     quantised graph. `quantizers`: "arm" and "xnnpack".
     """
 
@@ -31,6 +31,10 @@ class Case:
     steps: int = 1
     tolerance: float = FLOAT_TOLERANCE
     quantizers: tuple = ("arm",)
+
+    def core(self):
+        """The same case with the program in core ATen as well."""
+        return dataclasses.replace(self, kinds=("core", *self.kinds))
 
     def without(self, *kinds):
         """The same case without some kinds, such as a limit of Ethos-U55 that it exceeds."""
@@ -67,6 +71,8 @@ def tests_of(stem, source, case):
     for kind in case.kinds:
         if kind == "MI":
             yield f"test_{stem}_tosa_MI", mark(float_test(source, case), "FP")
+        elif kind == "core":
+            yield f"test_{stem}_core_tosa_MI", mark(float_test(source, case, core=True), "FP")
         elif kind == "BI":
             for quantizer in case.quantizers:
                 yield f"test_{stem}_tosa_BI{suffix(quantizer)}", mark(
@@ -88,11 +94,12 @@ def mark(function, *names):
     return function
 
 
-def float_test(source, case):
+def float_test(source, case, core=False):
     def test(workspace):
         from .checks import check_float
 
-        check_float(workspace.program(source), workspace.scratch(source.key, "fp"), case.tolerance)
+        scratch = workspace.scratch(source.key, "core" if core else "fp")
+        check_float(workspace.program(source, core=core), scratch, case.tolerance)
 
     return test
 

@@ -21,7 +21,12 @@ std::optional<std::vector<double>> channel_values(const Value* v, size_t channel
   return values;
 }
 
-Lowered lower_statistics(const Call& n, Builder& b) {
+Lowered lower_batch_norm(const Call& n, Builder& b) {
+  if (n.b("training")) {
+    Reject r = reject(Code::kRejectAttribute, "{}: training is true", n.schema().full_name);
+    r.hint = "call model.eval() before exporting";
+    return r;
+  }
   Value* x = n.in(0);
   const int rank = x->shape().rank();
   if (n.any_quantised()) {
@@ -60,25 +65,17 @@ Lowered lower_statistics(const Call& n, Builder& b) {
                 n.out());
 }
 
-Lowered lower_batch_norm(const Call& n, Builder& b) {
-  if (n.b("training")) {
-    Reject r = reject(Code::kRejectAttribute, "{}: training is true", n.schema().full_name);
-    r.hint = "call model.eval() before exporting";
-    return r;
-  }
-  return lower_statistics(n, b);
-}
-
 /// The results after the first are empty at inference.
-Lowered lower_no_training(const Call& n, Builder& b) {
-  Lowered y = lower_statistics(n, b);
-  if (!y.ok()) return y;
-  std::vector<Value*> values = {y.values()[0]};
-  for (const TensorType& type : n.results().subspan(1)) {
-    const auto count = static_cast<size_t>(type.shape.num_elements());
-    values.push_back(b.constant_floats(type.dtype, type.shape, std::vector<double>(count, 0)));
-  }
-  return values;
+Lowered call_batch_norm(const Call& n, Builder& b) {
+  Value* y = b.call("aten.batch_norm.default",
+                    {n.tensor("input"), n.tensor("weight"), n.tensor("bias"),
+                     n.tensor("running_mean"), n.tensor("running_var")},
+                    n.out(),
+                    {{"training", Attr::boolean(false)},
+                     {"momentum", n.arg("momentum")},
+                     {"eps", n.arg("eps")},
+                     {"cudnn_enabled", Attr::boolean(false)}});
+  return std::vector<Value*>{y, nullptr, nullptr};
 }
 
 }  // namespace
@@ -99,7 +96,7 @@ TOSAIC_ATEN_OP(native_batch_norm_no_training) = {
         "aten::_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, "
         "Tensor running_mean, Tensor running_var, float momentum, float eps) -> "
         "(Tensor, Tensor, Tensor)"),
-    .doc = "Core ATen's form of batch_norm: mul and add of constants.",
-    .quant = {own(0), own(out(0))},
-    .lower = lower_no_training,
+    .doc = "Core ATen's form of batch_norm.",
+    .traits = Trait::kAlias,
+    .lower = call_batch_norm,
 };
