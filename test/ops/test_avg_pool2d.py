@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""avg_pool2d and adaptive_avg_pool2d: keep their input's quantisation parameters."""
+"""avg_pool2d: keeps its input's quantisation parameters."""
 
 from torch import nn
 
@@ -18,22 +18,18 @@ op_suite(
         "whole": Case(((1, 4, 6, 9),), ((6, 9),)),
         "padded": Case(SHAPES, (3, 2, 1)),
         "padded_not_counted": Case(SHAPES, (3, 2, 1), {"count_include_pad": False}),
+        "ceil_mode": Case(((1, 4, 9, 10),), (3, 2), {"ceil_mode": True}),
+        "ceil_mode_padded": Case(((1, 4, 9, 10),), (4, 3, 2), {"ceil_mode": True}),
+        "ceil_mode_not_counted": Case(
+            ((1, 4, 9, 10),), (3, 2, 1), {"ceil_mode": True, "count_include_pad": False}
+        ),
+        "divisor": Case(SHAPES, (3, 2, 1), {"divisor_override": 5, "ceil_mode": True}),
         "batch2": Case(((2, 4, 8, 8),), (2,)),
         "stride4": Case(((1, 8, 32, 32),), (4,)),
         "stride_of_keywords": Case(((1, 64, 25, 5),), ((25, 5),)),
         "stride_4_5": Case(((1, 4, 17, 20),), ((2, 3), (4, 5))),
         "stride4_batch": Case(((2, 3, 8, 12),), (4,)),
         "1x1": Case(SHAPES, (1,)),
-    },
-)
-op_suite(
-    "adaptive_avg_pool2d",
-    nn.AdaptiveAvgPool2d,
-    cases={
-        "": Case(SHAPES, (1,)),
-        "quarters": Case(SHAPES, (3,)),
-        "rows": Case(((1, 4, 12, 6),), ((4, 1),)),
-        "same": Case(((1, 4, 6, 6),), (6,), kinds=("MI",)),
     },
 )
 

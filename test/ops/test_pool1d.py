@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""max_pool1d, avg_pool1d and adaptive_avg_pool1d."""
+"""max_pool1d, avg_pool1d and the adaptive ones."""
 
 from torch import nn
 
@@ -12,7 +12,7 @@ op_suite(
     nn.MaxPool1d,
     cases={
         "": Case(SHAPES, (2,)),
-        "padded": Case(SHAPES, (3, 2, 1)),
+        "padded": Case(SHAPES, (3, 2, 1)).core(),
         "dilation": Case(SHAPES, (3, 2), {"dilation": 2}),
         "ceil_mode": Case(SHAPES, (2,), {"ceil_mode": True}),
         "batchless": Case(((3, 17),), (2,), kinds=("MI",)),
@@ -31,5 +31,10 @@ op_suite(
 op_suite(
     "adaptive_avg_pool1d",
     nn.AdaptiveAvgPool1d,
+    cases={"": Case(((1, 3, 16),), (4,)), "whole": Case(SHAPES, (1,)), "uneven": Case(SHAPES, (5,))},
+)
+op_suite(
+    "adaptive_max_pool1d",
+    nn.AdaptiveMaxPool1d,
     cases={"": Case(((1, 3, 16),), (4,)), "whole": Case(SHAPES, (1,)), "uneven": Case(SHAPES, (5,))},
 )

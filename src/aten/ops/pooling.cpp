@@ -68,6 +68,7 @@ std::optional<Reject> read_geometry(const Call& n, const Shape& x, Geometry& g) 
 Value* pooled_input(Builder& b, Value* x, Geometry& g) {
   if (x->shape().rank() == 3) x = b.expand_rank(x, 4);
   x = b.layout_transpose(x, kToNhwc);
+  if (x->shape().rank() != 4) return x;  // which could not be made
   const std::vector<int64_t> start(4, 0);
   std::vector<int64_t> size(x->shape().begin(), x->shape().end());
   for (size_t i = 0; i < 2; ++i) {
@@ -249,6 +250,7 @@ Lowered lower_avg_pool2d(const Call& n, Builder& b) {
   Geometry g;
   if (auto r = read_geometry(n, x->shape(), g)) return *r;
   Value* y = pooled_input(b, x, g);
+  if (b.failure()) return *b.failure();
   const int64_t zero_point = in.quant == nullptr ? 0 : in.quant->zero_point();
   const bool has_divisor = n.has("divisor_override");
   if (has_divisor || (n.b("count_include_pad") && g.padded())) {
@@ -341,69 +343,6 @@ Lowered lower_or_record_max_pool2d(const Call& n, Builder& b) {
                     n.attrs())[0];
 }
 
-// ---- Adaptive pooling -------------------------------------------------------------------------
-
-/// Average of the whole input, or of windows that tile it: [.., H, W] to `type`.
-Value* call_avg_pool(Builder& b, Value* x, const TensorType& type, int64_t kh, int64_t kw) {
-  const int64_t kernel[] = {kh, kw};
-  return b.call("aten.avg_pool2d.default", {x}, type, {{"kernel_size", Attr::ints(kernel)}});
-}
-
-/// Windows of more parts than this are refused: each is a pooling of its own.
-constexpr int64_t kMaxParts = 64;
-
-/// PyTorch's window i of `count` over `size` elements.
-int64_t window_begin(int64_t i, int64_t count, int64_t size) {
-  return i * size / count;
-}
-int64_t window_end(int64_t i, int64_t count, int64_t size) {
-  return ((i + 1) * size + count - 1) / count;
-}
-
-Lowered lower_adaptive_avg_pool2d(const Call& n, Builder& b) {
-  Value* x = n.in(0);
-  const int rank = x->shape().rank();
-  if (rank != 3 && rank != 4) {
-    return reject(Code::kRejectShape, "{}: the input has {} axes; 3 and 4 are taken",
-                  n.schema().full_name, rank);
-  }
-  const int h = rank - 2;
-  const int w = rank - 1;
-  const int64_t in_h = x->shape()[h];
-  const int64_t in_w = x->shape()[w];
-  const int64_t out_h = n.out().shape[h];
-  const int64_t out_w = n.out().shape[w];
-  if (out_h <= 0 || out_w <= 0) {
-    return reject(Code::kRejectShape, "{}: the result has no elements", n.schema().full_name);
-  }
-  if (in_h % out_h == 0 && in_w % out_w == 0) {
-    return call_avg_pool(b, x, n.out(), in_h / out_h, in_w / out_w);
-  }
-  if (out_h * out_w > kMaxParts) {
-    return reject(Code::kRejectShape, "{}: {}x{} windows of unequal sizes; up to {} are taken",
-                  n.schema().full_name, out_h, out_w, kMaxParts);
-  }
-  TensorType row_type = n.out();
-  row_type.shape[h] = 1;
-  TensorType part_type = row_type;
-  part_type.shape[w] = 1;
-  std::vector<Value*> rows;
-  for (int64_t i = 0; i < out_h; ++i) {
-    const int64_t top = window_begin(i, out_h, in_h);
-    const int64_t height = window_end(i, out_h, in_h) - top;
-    Value* strip = call_slice(b, x, h, top, height);
-    std::vector<Value*> parts;
-    for (int64_t j = 0; j < out_w; ++j) {
-      const int64_t left = window_begin(j, out_w, in_w);
-      const int64_t width = window_end(j, out_w, in_w) - left;
-      parts.push_back(
-          call_avg_pool(b, call_slice(b, strip, w, left, width), part_type, height, width));
-    }
-    rows.push_back(call_cat(b, parts, w, row_type));
-  }
-  return call_cat(b, rows, h, n.out());
-}
-
 }  // namespace
 }  // namespace tosaic::aten
 
@@ -433,22 +372,11 @@ TOSAIC_ATEN_OP(max_pool2d_with_indices) = {
     .schemas = schemas(
         "aten::max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], "
         "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"),
-    .doc = "Greatest elements of windows and where they were; on the CPU only.",
+    .doc = "max_pool2d with where the elements were; with that on the CPU only.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) { return call_alias(n, b, "aten.max_pool2d.default"); },
     .cpu =
         "aten::max_pool2d_with_indices.out(Tensor self, int[2] kernel_size, "
         "int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, *, "
         "Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))",
-};
-
-TOSAIC_ATEN_OP(adaptive_avg_pool2d) = {
-    .schemas = schemas("aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
-                       "aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"),
-    .doc =
-        "Averages of as many windows as the output has elements: avg_pool2d where they tile the "
-        "input, else one avg_pool2d per window.",
-    .quant = {same({0, out(0)})},
-    .lower = lower_adaptive_avg_pool2d,
-    .cpu =
-        "aten::_adaptive_avg_pool2d.out(Tensor self, SymInt[2] output_size, *, "
-        "Tensor(a!) out) -> Tensor(a!)",
 };

@@ -55,6 +55,17 @@ Lowered lower_avg_pool1d(const Call& n, Builder& b) {
                       {"count_include_pad", n.arg("count_include_pad")}});
 }
 
+Lowered lower_adaptive_max_pool1d(const Call& n, Builder& b) {
+  if (auto r = check_rank(n)) return *r;
+  const int64_t size[] = {1, n.out().shape[n.out().shape.rank() - 1]};
+  const TensorType results[] = {{n.out().dtype, with_row(n.out().shape), n.out().quant},
+                                {DType::kI64, with_row(n.out().shape), nullptr}};
+  Value* const x = call_view(b, n.in(0), with_row(n.in(0)->shape()));
+  const NamedArg args[] = {{"output_size", Attr::ints(size)}};
+  Value* y = b.call_all("aten.adaptive_max_pool2d.default", {&x, 1}, {}, results, args)[0];
+  return std::vector<Value*>{call_view(b, y, n.out()), nullptr};
+}
+
 Lowered lower_adaptive_avg_pool1d(const Call& n, Builder& b) {
   if (auto r = check_rank(n)) return *r;
   return call_pool2d(n, b, "aten.adaptive_avg_pool2d.default",
@@ -87,4 +98,21 @@ TOSAIC_ATEN_OP(adaptive_avg_pool1d) = {
     .doc = "Averages of as many windows as the output has elements: adaptive_avg_pool2d.",
     .quant = {same({0, out(0)})},
     .lower = lower_adaptive_avg_pool1d,
+};
+
+TOSAIC_ATEN_OP(max_pool1d_with_indices) = {
+    .schemas = schemas(
+        "aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], "
+        "int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)"),
+    .doc = "max_pool1d, without the indices.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) { return call_alias(n, b, "aten.max_pool1d.default"); },
+};
+
+TOSAIC_ATEN_OP(adaptive_max_pool1d) = {
+    .schemas =
+        schemas("aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)"),
+    .doc = "adaptive_max_pool2d over images of one row, without the indices.",
+    .quant = {same({0, out(0)})},
+    .lower = lower_adaptive_max_pool1d,
 };
