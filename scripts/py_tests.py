@@ -9,7 +9,7 @@ from scripts import project
 NO_TESTS = 5  # pytest's exit status
 
 
-def run(preset, paths=(), expression=None):
+def run(preset, paths=(), expression=None, flags=()):
     """(passed, failed) of pytest with the tool of a preset; a skipped case has failed."""
     paths = [str(path) for path in paths] or [str(p) for p in [project.ROOT / "test"] if p.is_dir()]
     if not paths:
@@ -20,7 +20,7 @@ def run(preset, paths=(), expression=None):
     with tempfile.NamedTemporaryFile(suffix=".xml") as report:
         command = [project.python(), "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider",
                    "-n", str(project.JOBS), f"--rootdir={project.ROOT}", f"--junitxml={report.name}",
-                   *(["-k", expression] if expression else []), *paths]
+                   *(["-k", expression] if expression else []), *flags, *paths]
         status = subprocess.run(command, cwd=project.ROOT, env=environment).returncode
         if status == NO_TESTS:
             return 0, 0

@@ -18,6 +18,11 @@ def pytest_addoption(parser):
         action="store_true",
         help=f"run on Arm's models of boards, {' and '.join(FVPS)} on PATH; not supported yet, so an error",
     )
+    parser.addoption("--full", action="store_true", help="with test/full, which takes an hour")
+
+
+def pytest_ignore_collect(collection_path, config):
+    return collection_path.name == "full" and not config.getoption("full") or None
 
 
 def refuse_fvp():
@@ -42,13 +47,18 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Keeps the tests of one file in one process: they share imports that take seconds, and
-    exported programs."""
-    if config.getvalue("dist") in ("load", "worksteal"):
-        from xdist.scheduler import LoadFileScheduling
+    """Keeps the tests of one file in one process, and in test/full those of one network: they share
+    imports that take seconds, and exported programs."""
+    if config.getvalue("dist") not in ("load", "worksteal"):
+        return None
+    from xdist.scheduler import LoadFileScheduling
 
-        return LoadFileScheduling(config, log)
-    return None
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            network = nodeid.partition("[")[2].partition("-")[0]
+            return f"full/{network}" if "full/test_matrix" in nodeid else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")

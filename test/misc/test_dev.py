@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from scripts import check_layers, cpp_tests, project
+from scripts import check_layers, conformance_tests, cpp_tests, project
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
@@ -182,3 +182,45 @@ def test_scripts_name_their_flags_on_a_wrong_one(script, flags, message):
     done = subprocess.run(["bash", ROOT / script, *flags], capture_output=True, text=True)
     assert done.returncode != 0
     assert message in done.stderr
+
+
+@pytest.mark.parametrize("last, expected", [
+    ("12 passed, 0 failed", (12, 1)),  # its exit status says that something else went wrong
+    ("12 passed, 3 failed", (12, 3)),
+    ("Traceback", None),
+])  # fmt: skip
+def test_conformance_is_counted_by_its_last_line(tmp_path, monkeypatch, last, expected):
+    write_runner(tmp_path, f"print('1 passed, 9 failed')\nprint({last!r})\nraise SystemExit(1)\n")
+    monkeypatch.setattr(project, "ROOT", tmp_path)
+    if expected is None:
+        with pytest.raises(project.Failure, match="status 1 and no total"):
+            conformance_tests.run("release", "int")
+    else:
+        assert conformance_tests.run("release", "int") == expected
+
+
+def test_conformance_of_both_signs_is_asked_for(tmp_path, monkeypatch):
+    write_runner(tmp_path, "import sys\nassert sys.argv[1:] == ['--profile', 'fp']\nprint('7 passed, 0 failed')\n")
+    monkeypatch.setattr(project, "ROOT", tmp_path)
+    assert conformance_tests.run("release", "fp") == (7, 0)
+
+
+def write_runner(folder, text):
+    (folder / "test").mkdir()
+    (folder / "test" / "__init__.py").touch()
+    (folder / "test" / "conformance.py").write_text(text)
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_ci_runs_the_whole_matrix_only_when_asked(monkeypatch, capsys, full):
+    ran = []
+    monkeypatch.setattr(dev, "lint", lambda _: ran.append("lint"))
+    monkeypatch.setattr(project, "build", lambda preset, *_: ran.append(preset))
+    monkeypatch.setattr(dev, "run_tests", lambda preset, *_: (10, 0))
+    monkeypatch.setattr(dev.py_tests, "run", lambda *_, **more: ran.append(more["flags"]) or (100, 1))
+    monkeypatch.setattr(dev.conformance_tests, "run", lambda _, profile: ran.append(profile) or (1000, 0))
+    status = dev.ci(dev.make_parser().parse_args(["ci"] + ["--full"] * full))
+    assert ran == ["lint", "release", "dev"] + [["--full"], "int", "fp"] * full
+    assert status == int(full)
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == ("2130 passed, 1 failed" if full else "30 passed, 0 failed")
