@@ -80,11 +80,16 @@ void add_vela(CLI::App& c, Flags& f) {
       ->check(check_above_zero);
 }
 
+void add_tosa_version(CLI::App& c, Flags& f) {
+  c.add_option("--tosa-version", f.tosa_version,
+               "version of the .tosa written: 0.80, 1.0 (default) or 1.1");
+}
+
 Expected<TosaVersion> parse_version(const std::string& text) {
+  if (text == "0.80") return TosaVersion{0, 80, 1};
   if (text == "1.0") return TosaVersion{1, 0, 0};
-  Diagnostic d = error(Code::kOption, "--tosa-version {}: this build writes 1.0", text);
-  if (text == "0.80" || text == "1.1") d.hint = "0.80 and 1.1 are planned; use 1.0";
-  return d;
+  if (text == "1.1") return TosaVersion{1, 1, 0};
+  return error(Code::kOption, "--tosa-version {}: 0.80, 1.0 or 1.1 are written", text);
 }
 
 }  // namespace
@@ -104,7 +109,7 @@ void add_compile(CLI::App& app, Flags& f) {
   c.add_option("-o,--output", o.output, "file to write; .pte, .tosa or .tir")->required();
   c.add_option("--model-name", o.model, "which program of an archive with several");
   add_shapes(c, f);
-  c.add_option("--tosa-version", f.tosa_version, "version of the .tosa files (default 1.0)");
+  add_tosa_version(c, f);
   add_calibration(c, f);
   c.add_option("--io-dtype", f.io_dtype,
                "the program's own inputs and outputs: float32 (default of a .pte), int8, uint8 or "
@@ -149,12 +154,14 @@ void add_inspect(CLI::App& app, Flags& f) {
 }
 
 void add_opt(CLI::App& app, Flags& f) {
-  CLI::App& c = *app.add_subcommand("opt", "run passes on text IR");
-  c.add_option("file", f.opt.input, ".tir")->required();
+  CLI::App& c =
+      *app.add_subcommand("opt", "run passes on text IR, or turn .tosa and .tir into one another");
+  c.add_option("file", f.opt.input, ".tir or .tosa")->required();
   c.add_option("--passes", f.passes, "names, separated by commas; none: only check the text");
   c.add_option("--target", f.target, "the target that passes ask (default tosa-int)");
   c.add_option("-o,--output", f.opt.output,
                ".tir, or .tosa for a TOSA graph @main; default: text on standard output");
+  add_tosa_version(c, f);
   add_pass_flags(c, f.opt.pass_options, f);
 }
 
@@ -236,6 +243,7 @@ Status resolve(Flags& f) {
   f.compile.target = target;
   f.opt.target = target;
   TOSAIC_TRY(f.compile.tosa_version, parse_version(f.tosa_version));
+  f.opt.tosa_version = f.compile.tosa_version;
   VelaOptions& v = f.compile.vela;
   v.accelerator = target.name;
   if (v.system_config.empty()) v.system_config = target.default_system_config;

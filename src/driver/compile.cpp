@@ -258,8 +258,7 @@ Expected<bool> Compilation::vela_takes(std::span<Node* const> nodes) {
   PassManager quiet{PassOptions{}};
   TOSAIC_CHECK_OK(quiet.run(tosa_pipeline(), *trial, c));
   name_borders(*trial);
-  TOSAIC_TRY(const std::vector<std::byte> tosa,
-             tosa::write_flatbuffer(*trial, options_.tosa_version));
+  TOSAIC_TRY(const std::vector<std::byte> tosa, tosa::write_flatbuffer(*trial, TosaVersion()));
   module_->erase_graph(name);
   const auto vela = run_vela(tosa, options_.vela);
   if (vela || vela.error().code == Code::kVelaRefused) return static_cast<bool>(vela);
@@ -453,9 +452,9 @@ Expected<std::vector<std::byte>> Compilation::lower_partition(Graph*& graph,
                                                               size_t& num_constants) {
   TOSAIC_CHECK_OK(optimise(graph));
   delegate.num_tosa_ops = graph->num_nodes();
-  TOSAIC_TRY(std::vector<std::byte> tosa,
-             tosa::write_flatbuffer(*graph, options_.tosa_version,
-                                    {.num_constant_operators = &num_constants}));
+  TOSAIC_TRY(
+      std::vector<std::byte> tosa,
+      tosa::write_flatbuffer(*graph, TosaVersion(), {.num_constant_operators = &num_constants}));
   delegate.tosa_bytes = tosa.size();
   TOSAIC_CHECK_OK(dump(fmt::format("{}.tosa", delegate.name), tosa));
   return tosa;
@@ -547,6 +546,10 @@ Status Compilation::compile() {
   if (is_pte && !wants_pte) {
     return error(Code::kOption, "-o {}: target {} gives a .tosa", options_.output,
                  options_.target.name);
+  }
+  if (wants_pte && options_.tosa_version != TosaVersion()) {
+    return error(Code::kOption, "--tosa-version: a .pte is made of TOSA 1.0, which Vela reads")
+        .with_hint("--target tosa-int or tosa-fp writes a .tosa of another version");
   }
   TOSAIC_CHECK_OK(read());
   TOSAIC_CHECK_OK(require_aten());

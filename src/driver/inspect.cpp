@@ -35,17 +35,20 @@ Json value_json(const Value& v) {
 
 Expected<std::string> inspect_tosa(const std::string& path, bool json) {
   TOSAIC_TRY(const auto file, MappedFile::open(path));
-  TOSAIC_TRY(const auto module, tosa::read_flatbuffer(file->bytes(), file, path));
+  TosaVersion version;
+  TOSAIC_TRY(const auto module, tosa::read_flatbuffer(file->bytes(), file, path, &version));
+  const std::string number = fmt::format("{}.{}.{}", version.major, version.minor, version.patch);
   const Graph& graph = *module->main();
   if (!json) {
     PrintOptions options;
     options.max_constant_elements = 16;
-    return print(graph, options);
+    return fmt::format("// TOSA {}\n{}", number, print(graph, options));
   }
   std::map<std::string, int> counts;
   for (const Node& n : graph.nodes())
     ++counts[std::string(n.full_name())];
-  Json j{{"kind", "tosa"}, {"inputs", Json::array()}, {"outputs", Json::array()}};
+  Json j{
+      {"kind", "tosa"}, {"version", number}, {"inputs", Json::array()}, {"outputs", Json::array()}};
   for (const Value* v : graph.inputs())
     j["inputs"].push_back(value_json(*v));
   for (const Value* v : graph.outputs())

@@ -4,6 +4,7 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "passes/passes.h"
+#include "support/mapped_file.h"
 #include "support/output_file.h"
 #include "tosa/flatbuffer.h"
 
@@ -24,13 +25,25 @@ Expected<const Pass*> find_pass(std::string_view name) {
   return d;
 }
 
+Expected<std::unique_ptr<Module>> read_module(const std::string& path) {
+  if (path.ends_with(".tosa")) {
+    TOSAIC_TRY(const auto file, MappedFile::open(path));
+    return tosa::read_flatbuffer(file->bytes(), file, path);
+  }
+  TOSAIC_TRY(const std::string text, read_text_file(path));
+  TOSAIC_TRY(auto module, parse_module(text, path));
+  TOSAIC_CHECK_OK(verify(*module));
+  return module;
+}
+
 Status write_tosa(Module& module, const OptOptions& options) {
   const Graph* main = module.main();
   if (main == nullptr || main->dialect() != Dialect::kTosa) {
     return error(Code::kOption, "-o {}: {} has no TOSA graph @main", options.output, options.input)
         .with_hint("write text with -o FILE.tir");
   }
-  TOSAIC_TRY(const std::vector<std::byte> bytes, tosa::write_flatbuffer(*main, TosaVersion()));
+  TOSAIC_TRY(const std::vector<std::byte> bytes,
+             tosa::write_flatbuffer(*main, options.tosa_version));
   return write_file(options.output, bytes);
 }
 
@@ -48,9 +61,7 @@ Status check_pass_names(const PassOptions& options) {
 
 Expected<std::string> run_opt(const OptOptions& options) {
   TOSAIC_CHECK_OK(check_pass_names(options.pass_options));
-  TOSAIC_TRY(const std::string text, read_text_file(options.input));
-  TOSAIC_TRY(const auto module, parse_module(text, options.input));
-  TOSAIC_CHECK_OK(verify(*module));
+  TOSAIC_TRY(const auto module, read_module(options.input));
   std::vector<const Pass*> passes;
   for (const std::string& name : options.passes) {
     TOSAIC_TRY(const Pass* pass, find_pass(name));

@@ -85,8 +85,9 @@ std::string_view field_needs(const AttrField& field, const Attr& attr) {
     case FieldKind::kString:
     case FieldKind::kBytes:
       return kind == Attr::Kind::kString ? "" : "a string";
+    default:
+      return "of a kind that definitions have";
   }
-  return "known";
 }
 
 namespace detail {

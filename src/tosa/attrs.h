@@ -26,7 +26,7 @@ NanMode parse_nan_mode(std::string_view text);
 RoundingMode parse_rounding_mode(std::string_view text);
 ResizeMode parse_resize_mode(std::string_view text);
 
-/// How a field lies in the flatbuffer (1.0 tables). Fields stand in the order of the table's ids.
+/// How a field lies in the flatbuffer. Fields stand in the order of the table's ids (1.0).
 enum class FieldKind : uint8_t {
   kInt32,
   kBool,
@@ -39,6 +39,12 @@ enum class FieldKind : uint8_t {
   kGraph,   ///< string that names a region
   kString,
   kBytes,  ///< [ubyte], any content (CUSTOM): held as a string
+  // In tables of TOSA 0.80 only, never of an operator's definition.
+  kInts16,       ///< [int16]
+  kIntScalar,    ///< int32: the number when its type is an integer, else 0
+  kFloatScalar,  ///< [ubyte] holding one f32: the number when its type is a float, else 0
+  kDoubleRound,  ///< bool: whether the rounding mode is "double"
+  kResultShape,  ///< [int32]: sizes of the result
 };
 
 struct AttrField {

@@ -5,13 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
+#include <optional>
 #include <unordered_map>
 
 #include "ir/verify.h"
+#include "tosa/fb_fields.h"
 #include "tosa/fb_storage.h"
+#include "tosa/fb_version.h"
 #include "tosa/flatbuffer.h"
-#include "tosa/op.h"
+#include "tosa/ops.h"
 
 namespace tosaic::tosa {
 namespace {
@@ -28,8 +32,8 @@ constexpr uint64_t kMaxTensorBytes = (uint64_t{1} << 32) - 1;
 /// Of a shape value; PAD needs 2 * 6.
 constexpr uint32_t kMaxShapeRank = 32;
 constexpr size_t kNoOperator = SIZE_MAX;
-/// A union type is a byte, so no operator has a higher number.
-constexpr size_t kNumOperators = 256;
+/// The operation of 0.80 that 1.0 has no counterpart of.
+constexpr std::string_view kFullyConnected = "fully_connected";
 
 std::string_view view(const flatbuffers::String* text) {
   return text == nullptr ? std::string_view() : std::string_view(text->c_str(), text->size());
@@ -51,6 +55,7 @@ struct Entry {
   const fb::Tensor* tensor = nullptr;
   const fb::ShapeValue* shape = nullptr;
   bool is_input = false;
+  bool is_unsigned = false;  // UINT8 and UINT16 of 0.80: signed here, and RESCALE knows
   size_t producer = kNoOperator;
   TensorType type;
   Value* value = nullptr;  // once it is made
@@ -60,11 +65,7 @@ class Reader {
  public:
   Reader(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
          const std::string& file_name)
-      : bytes_(bytes), owner_(std::move(owner)), file_name_(file_name) {
-    for (const OpDef* op : all_ops()) {
-      if (op->dialect == Dialect::kTosa) definitions_.at(spec(*op).number) = op;
-    }
-  }
+      : bytes_(bytes), owner_(std::move(owner)), file_name_(file_name) {}
 
   Expected<std::unique_ptr<Module>> run() {
     module_ = std::make_unique<Module>();
@@ -85,6 +86,8 @@ class Reader {
     }
     return std::move(module_);
   }
+
+  const TosaVersion& version() const { return version_->number(); }  ///< after run()
 
  private:
   template <typename... Args>
@@ -132,7 +135,7 @@ class Reader {
       return damaged("is truncated or damaged: an offset or a length leads out of the file");
     }
     const fb::Root& root = *fb::GetRoot(data);
-    TOSAIC_CHECK_OK(check_version(root.version()));
+    TOSAIC_CHECK_OK(read_version(root.version()));
     if (size_of(root.regions()) != 1) {
       return fail("has {} regions, and only files with one are read", size_of(root.regions()));
     }
@@ -144,14 +147,16 @@ class Reader {
     return ok();
   }
 
-  Status check_version(const fb::Version* version) const {
-    if (version == nullptr) return fail("does not say which TOSA version it has");
-    const int major = version->number_major();
-    const int minor = version->number_minor();
-    if (major == 1 && (minor == 0 || minor == 1)) return ok();
-    return fail(
-        "has TOSA version {}.{}.{}, and 1.0 is read (1.1 where it uses nothing that 1.0 lacks)",
-        major, minor, version->number_patch());
+  Status read_version(const fb::Version* stored) {
+    if (stored == nullptr) return fail("does not say which TOSA version it has");
+    const TosaVersion version{stored->number_major(), stored->number_minor(),
+                              stored->number_patch()};
+    if (!FileVersion::is_known(version)) {
+      return fail("has TOSA version {}.{}.{}, and 0.80, 1.0 and 1.1 are read", version.major,
+                  version.minor, version.patch);
+    }
+    version_.emplace(version);
+    return ok();
   }
 
   // Names.
@@ -170,18 +175,21 @@ class Reader {
       const fb::Tensor& tensor = *block_->tensors()->Get(static_cast<uint32_t>(i));
       TOSAIC_TRY(Entry * entry, declare(tensor.name(), "tensor", i));
       entry->tensor = &tensor;
-      TOSAIC_CHECK_OK(read_type(tensor, i, entry->type));
+      TOSAIC_CHECK_OK(read_type(tensor, i, *entry));
     }
     return ok();
   }
 
-  Status read_type(const fb::Tensor& tensor, size_t index, TensorType& type) const {
+  Status read_type(const fb::Tensor& tensor, size_t index, Entry& entry) const {
     const auto name = view(tensor.name());
-    type.dtype = dtype_of(tensor.type());
+    TensorType& type = entry.type;
+    type.dtype = version_->dtype(tensor.type());
     if (type.dtype == DType::kUnknown || type.dtype == DType::kShape) {
-      return fail("tensor {} '{}' has type number {}, which is no tensor type of TOSA 1.0", index,
-                  name, static_cast<uint32_t>(tensor.type()));
+      return fail("tensor {} '{}' has type number {}, which is no supported tensor type of {}",
+                  index, name, tensor.type(), version_->name());
     }
+    entry.is_unsigned = type.dtype == DType::kU8 || type.dtype == DType::kU16;
+    if (entry.is_unsigned) type.dtype = type.dtype == DType::kU8 ? DType::kI8 : DType::kI16;
     if (tensor.variable()) return fail("tensor {} '{}' is a variable", index, name);
     if (tensor.is_unranked()) return fail("tensor {} '{}' has no rank", index, name);
     if (tensor.offset() > 1) {
@@ -235,22 +243,19 @@ class Reader {
     return *block_->operators()->Get(static_cast<uint32_t>(index));
   }
 
-  /// "operator 3 (tosa.conv2d)"; for kNoOperator the graph's own inputs and outputs.
+  /// "operator 3 (tosa.conv2d)", "operator 0 (CONST)"; for kNoOperator the graph's own inputs and
+  /// outputs.
   std::string shown(size_t index) const {
     if (index == kNoOperator) return "the graph";
-    const fb::Op number = op_at(index).op();
-    if (number == fb::Op::CONST) return fmt::format("operator {} (CONST)", index);
-    if (number == fb::Op::CONST_SHAPE) return fmt::format("operator {} (CONST_SHAPE)", index);
-    const OpDef* op = definition(number);
-    return op == nullptr
-               ? fmt::format("operator {} (number {})", index, static_cast<uint32_t>(number))
-               : fmt::format("operator {} (tosa.{})", index, op->name);
-  }
-
-  /// nullptr when there is none.
-  const OpDef* definition(fb::Op number) const {
-    const auto index = static_cast<size_t>(number);
-    return index < definitions_.size() ? definitions_[index] : nullptr;
+    const uint32_t number = op_at(index).op();
+    const StoredOp* stored = version_->by_number(number);
+    if (stored == nullptr) return fmt::format("operator {} (number {})", index, number);
+    if (stored->op != nullptr) return fmt::format("operator {} (tosa.{})", index, stored->name);
+    std::string name(stored->name);
+    std::transform(name.begin(), name.end(), name.begin(), [](char c) {
+      return static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    });
+    return fmt::format("operator {} ({})", index, name);
   }
 
   Status find_producers() {
@@ -385,40 +390,36 @@ class Reader {
 
   Status add_node(size_t index) {
     const fb::Operator& op = op_at(index);
-    if (op.op() == fb::Op::CONST || op.op() == fb::Op::CONST_SHAPE) return add_constant(index);
-    const OpDef* op_definition = definition(op.op());
-    if (op_definition == nullptr) return fail("{}: is not supported", shown(index));
-    TOSAIC_CHECK_OK(check_union(index));
-    std::vector<Value*> operands;
-    for (size_t i = 0; i < size_of(op.inputs()); ++i) {
-      const auto name = view(op.inputs()->Get(static_cast<uint32_t>(i)));
-      TOSAIC_TRY(Value * value, value_of(name, index));
-      operands.push_back(value);
+    const StoredOp* stored = version_->by_number(op.op());
+    if (stored == nullptr) return fail("{}: is not supported", shown(index));
+    const bool is_constant =
+        stored == &version_->constant() || stored == &version_->constant_shape();
+    const bool is_fully_connected = stored->name == kFullyConnected;
+    if (stored->op == nullptr && !is_constant && !is_fully_connected) {
+      return fail("{}: is not supported", shown(index));
     }
-    std::vector<Entry*> results;
-    std::vector<TensorType> types;
-    for (size_t i = 0; i < size_of(op.outputs()); ++i) {
-      results.push_back(&by_name_.find(view(op.outputs()->Get(static_cast<uint32_t>(i))))->second);
-      types.push_back(results.back()->type);
-    }
-    TOSAIC_TRY(const std::vector<NamedAttr> attrs,
-               read_attributes(index, *op_definition, operands));
-    const Node& node = graph_->insert({.op = op_definition,
-                                       .operands = operands,
-                                       .results = types,
-                                       .attrs = attrs,
+    TOSAIC_CHECK_OK(check_table(index, *stored));
+    if (is_constant) return add_constant(index, *stored);
+    Parts parts;
+    TOSAIC_CHECK_OK(read_inputs(index, *stored, parts));
+    TOSAIC_CHECK_OK(read_fields(index, *stored, parts));
+    if (is_fully_connected) return add_fully_connected(index, parts);
+    TOSAIC_CHECK_OK(complete(index, *stored, parts));
+    const Node& node = graph_->insert({.op = stored->op,
+                                       .operands = parts.operands,
+                                       .results = parts.types,
+                                       .attrs = parts.attrs,
                                        .loc = location(index)});
-    for (size_t i = 0; i < results.size(); ++i) {
-      results[i]->value = &node.result(static_cast<int>(i));
+    for (size_t i = 0; i < parts.results.size(); ++i) {
+      parts.results[i]->value = &node.result(static_cast<int>(i));
     }
     return ok();
   }
 
   /// Made here and not at its first use, so that constants keep their order.
-  Status add_constant(size_t index) {
+  Status add_constant(size_t index, const StoredOp& stored) {
     const fb::Operator& op = op_at(index);
-    TOSAIC_CHECK_OK(check_union(index));
-    const bool is_shape = op.op() == fb::Op::CONST_SHAPE;
+    const bool is_shape = &stored == &version_->constant_shape();
     if (size_of(op.inputs()) != 0 || size_of(op.outputs()) != 1) {
       return fail("{}: has {} inputs and {} outputs, and needs none and one", shown(index),
                   size_of(op.inputs()), size_of(op.outputs()));
@@ -431,17 +432,236 @@ class Reader {
     return ok();
   }
 
-  /// Every operator of 1.x has a table whose union type is the operator's number. One without
-  /// fields may be left out: it says nothing.
-  Status check_union(size_t index) const {
+  /// An operator's table must be that of its version. One without fields may be left out: it says
+  /// nothing.
+  Status check_table(size_t index, const StoredOp& stored) const {
     const fb::Operator& op = op_at(index);
-    const auto number = static_cast<uint32_t>(op.op());
-    if (op.attribute_type() == number && op.attribute() != nullptr) return ok();
-    const OpDef* op_definition = definition(op.op());
-    const bool has_fields = op_definition != nullptr && spec(*op_definition).attrs.count > 0;
-    if (op.attribute_type() == 0 && !has_fields) return ok();
-    return fail("{}: its attributes are those of operator number {}", shown(index),
-                op.attribute_type());
+    const bool is_right = op.attribute_type() == stored.table;
+    if (is_right && (stored.table == 0 || op.attribute() != nullptr)) return ok();
+    if (op.attribute_type() == 0 && stored.fields.empty()) return ok();
+    return fail("{}: its attributes are of table {}, and {} has table {} there", shown(index),
+                op.attribute_type(), version_->name(), stored.table);
+  }
+
+  /// What a node is made of. Operands that the version has as fields are nullptr at first.
+  struct Parts {
+    std::vector<Value*> operands;
+    std::vector<Entry*> inputs;
+    std::vector<Entry*> results;
+    std::vector<TensorType> types;                          // of the results
+    std::vector<NamedAttr> attrs;                           // in the definition's order
+    std::vector<std::pair<std::string_view, Attr>> fields;  // by the definition's name
+  };
+
+  Status read_inputs(size_t index, const StoredOp& stored, Parts& parts) {
+    const fb::Operator& op = op_at(index);
+    for (size_t i = 0; i < size_of(op.inputs()); ++i) {
+      const auto name = view(op.inputs()->Get(static_cast<uint32_t>(i)));
+      while (!stored.is_input(parts.operands.size()))
+        parts.operands.push_back(nullptr);
+      TOSAIC_TRY(parts.operands.emplace_back(), value_of(name, index));
+      parts.inputs.push_back(&by_name_.find(name)->second);
+    }
+    TOSAIC_CHECK_OK(check_num_inputs(index, stored, parts));
+    for (size_t i = 0; i < size_of(op.outputs()); ++i) {
+      Entry& entry = by_name_.find(view(op.outputs()->Get(static_cast<uint32_t>(i))))->second;
+      parts.results.push_back(&entry);
+      parts.types.push_back(entry.type);
+    }
+    return ok();
+  }
+
+  /// Where all operands are inputs, verification counts them.
+  Status check_num_inputs(size_t index, const StoredOp& stored, const Parts& parts) const {
+    if (stored.op == nullptr || stored.inputs == StoredOp().inputs) return ok();
+    size_t wanted = 0;
+    for (size_t i = 0; i < spec(*stored.op).operands.count; ++i)
+      wanted += stored.is_input(i) ? 1 : 0;
+    if (parts.inputs.size() == wanted) return ok();
+    return fail("{}: has {} inputs and needs {}", shown(index), parts.inputs.size(), wanted);
+  }
+
+  Status read_fields(size_t index, const StoredOp& stored, Parts& parts) {
+    const auto* table = reinterpret_cast<const flatbuffers::Table*>(op_at(index).attribute());
+    const DType dtype = parts.inputs.empty() ? DType::kUnknown : parts.inputs[0]->type.dtype;
+    const FieldReader reader(bytes_, *version_, *module_);
+    for (size_t i = 0; i < stored.fields.size(); ++i) {
+      const AttrField& field = stored.fields[i];
+      if (!stored.is_used(field)) continue;
+      Expected<Attr> value = reader.read(*table, i, field.kind, dtype);
+      if (!value) {
+        Diagnostic d =
+            fail("{}: attribute {}: {}", shown(index), field.name, value.error().message);
+        d.code = value.error().code;
+        return d;
+      }
+      if (!value->is_none()) parts.fields.emplace_back(field.name, *value);
+    }
+    return ok();
+  }
+
+  static const Attr* find_field(const Parts& parts, std::string_view name) {
+    const auto it = std::find_if(parts.fields.begin(), parts.fields.end(),
+                                 [&](const auto& field) { return field.first == name; });
+    return it == parts.fields.end() ? nullptr : &it->second;
+  }
+
+  /// Makes the definition's attributes and operands of the fields.
+  Status complete(size_t index, const StoredOp& stored, Parts& parts) {
+    const OpSpec& s = spec(*stored.op);
+    const DType result = parts.types.empty() ? DType::kUnknown : parts.types[0].dtype;
+    for (const AttrField& field : s.attrs) {
+      const Attr* attr = find_field(parts, field.name);
+      parts.attrs.push_back({field.name, attr != nullptr ? *attr : unsaid_value(field, result)});
+    }
+    TOSAIC_CHECK_OK(mark_unsigned(index, stored, parts));
+    for (size_t i = 0; i < s.operands.count; ++i) {
+      if (stored.is_input(i)) continue;
+      if (i >= parts.operands.size()) parts.operands.push_back(nullptr);
+      TOSAIC_TRY(parts.operands[i], operand_of_field(index, *stored.op, i, parts));
+    }
+    return ok();
+  }
+
+  /// UINT8 and UINT16 are RESCALE's only.
+  Status mark_unsigned(size_t index, const StoredOp& stored, Parts& parts) const {
+    const auto mark = [&](const std::vector<Entry*>& entries, std::string_view name) -> Status {
+      for (const Entry* entry : entries) {
+        if (!entry->is_unsigned) continue;
+        const auto it = std::find_if(parts.attrs.begin(), parts.attrs.end(),
+                                     [&](const NamedAttr& attr) { return attr.name == name; });
+        if (it == parts.attrs.end()) {
+          return fail("{}: '{}' has an unsigned type, which only tosa.rescale takes and gives",
+                      shown(index), entry->name);
+        }
+        it->value = Attr::boolean(true);
+      }
+      return ok();
+    };
+    if (stored.op == nullptr) return ok();
+    TOSAIC_CHECK_OK(mark(parts.inputs, "input_unsigned"));
+    return mark(parts.results, "output_unsigned");
+  }
+
+  /// Dtype of a type variable that no input or result has (TABLE's): that of the first signature in
+  /// which the first input has its dtype.
+  static DType signature_dtype(const OpSpec& s, uint8_t type, const Parts& parts) {
+    const uint8_t known = s.operands[0].type;
+    if (parts.inputs.empty() || known >= kAnyOperand) return DType::kUnknown;
+    for (const Signature& signature : s.signatures) {
+      if (signature.types[known] == parts.inputs[0]->type.dtype) return signature.types[type];
+    }
+    return DType::kUnknown;
+  }
+
+  /// Dtype of an operand that is a field: that of a type variable is what inputs or results have.
+  static DType field_dtype(const OpDef& op, size_t operand, const Parts& parts) {
+    const OpSpec& s = spec(op);
+    switch (const uint8_t type = s.operands[operand].type) {
+      case kI8Operand:
+        return DType::kI8;
+      case kShapeOperand:
+        return DType::kShape;
+      case kAnyOperand: {  // a multiplier
+        const Attr* scale32 = find_attr(parts.attrs, "scale32");
+        return scale32 != nullptr && scale32->as_bool() ? DType::kI32 : DType::kI16;
+      }
+      default:
+        for (size_t i = 0; i < std::min<size_t>(parts.operands.size(), s.operands.count); ++i) {
+          if (s.operands[i].type == type && parts.operands[i] != nullptr) {
+            return parts.operands[i]->dtype();
+          }
+        }
+        for (size_t i = 0; i < std::min<size_t>(parts.types.size(), s.results.count); ++i) {
+          if (s.results[i].type == type) return parts.types[i].dtype;
+        }
+        return signature_dtype(s, type, parts);
+    }
+  }
+
+  Expected<Value*> operand_of_field(size_t index, const OpDef& op, size_t operand,
+                                    const Parts& parts) {
+    const std::string_view name = spec(op).operands[operand].name;
+    const Attr* attr = find_field(parts, name);
+    const DType dtype = field_dtype(op, operand, parts);
+    if (attr == nullptr || dtype == DType::kUnknown) {
+      return fail("{}: nothing says which type {} has", shown(index), name);
+    }
+    return constant_of(index, name, *attr, dtype, is_unsigned_zero_point(parts.attrs, name));
+  }
+
+  Expected<Value*> constant_of(size_t index, std::string_view name, const Attr& attr, DType dtype,
+                               bool is_unsigned) {
+    if (is_float(dtype)) {
+      const double value = attr.as_real();
+      return &graph_->add_constant(module_->constant_floats(dtype, Shape{1}, {&value, 1}));
+    }
+    std::vector<int64_t> values;
+    if (attr.kind() == Attr::Kind::kInts) {
+      values.assign(attr.as_ints().begin(), attr.as_ints().end());
+    } else {
+      values.push_back(attr.as_int());
+    }
+    if (is_integer(dtype)) {
+      const int64_t least = integer_min(dtype);
+      const int64_t greatest = integer_max(dtype);
+      const int64_t shift = is_unsigned ? -least : 0;
+      for (int64_t& value : values) {
+        if (value < least + shift || value > greatest + shift) {
+          return fail("{}: attribute {}: {} is not in {} to {}", shown(index), name, value,
+                      least + shift, greatest + shift);
+        }
+        if (value > greatest) value -= greatest - least + 1;
+      }
+    }
+    const Shape shape{static_cast<int64_t>(values.size())};
+    return &graph_->add_constant(module_->constant_ints(dtype, shape, values));
+  }
+
+  /// 0.80 only: a convolution of 1 x 1 pixels.
+  Status add_fully_connected(size_t index, Parts& parts) {
+    const auto has_rank = [](const Value& value, int rank) { return value.shape().rank() == rank; };
+    if (parts.operands.size() != 3 || parts.results.size() != 1 ||
+        !has_rank(*parts.operands[0], 2) || !has_rank(*parts.operands[1], 2)) {
+      return fail("{}: must have an input and weights of rank 2, a bias and one result",
+                  shown(index));
+    }
+    const Shape& in = parts.operands[0]->shape();
+    const Shape& weight = parts.operands[1]->shape();
+    const TensorType& result = parts.types[0];
+    const Loc loc = location(index);
+    const auto reshaped = [&](Value& value, DType dtype, const Shape& shape) -> Value* {
+      const std::vector<int64_t> sizes(shape.begin(), shape.end());
+      const Shape count{static_cast<int64_t>(sizes.size())};
+      Value& target = graph_->add_constant(module_->constant_ints(DType::kShape, count, sizes));
+      const std::array<Value*, 2> operands = {&value, &target};
+      const TensorType type{dtype, shape, nullptr};
+      return &graph_
+                  ->insert(
+                      {.op = &reshape, .operands = operands, .results = {&type, 1}, .loc = loc})
+                  .result();
+    };
+    std::vector<Value*> operands = parts.operands;
+    operands[0] = reshaped(*operands[0], operands[0]->dtype(), {in[0], 1, 1, in[1]});
+    const Shape kernel{weight[0], 1, 1, weight[1]};
+    operands[1] = operands[1]->is_constant()
+                      ? &graph_->add_constant(module_->reshaped(*operands[1]->constant(), kernel))
+                      : reshaped(*operands[1], operands[1]->dtype(), kernel);
+    for (const size_t i : {0, 1}) {
+      const auto& [name, attr] = parts.fields[i];
+      TOSAIC_TRY(operands.emplace_back(),
+                 constant_of(index, name, attr, operands[i]->dtype(), false));
+    }
+    Conv2dAttrs attrs;
+    attrs.acc_type = result.dtype;
+    const TensorType type{result.dtype, Shape{in[0], 1, 1, weight[0]}, nullptr};
+    const Node& node = graph_->insert({.op = &conv2d,
+                                       .operands = operands,
+                                       .results = {&type, 1},
+                                       .attrs = write_attrs(attrs, module_->arena()),
+                                       .loc = loc});
+    parts.results[0]->value = reshaped(node.result(), result.dtype, result.shape);
+    return ok();
   }
 
   /// The verifier has no line numbers of a .tosa file to show, but it can name the operator.
@@ -454,137 +674,27 @@ class Reader {
     return loc;
   }
 
-  // Attributes.
-
-  Expected<std::vector<NamedAttr>> read_attributes(size_t index, const OpDef& op,
-                                                   std::span<Value* const> operands) {
-    std::vector<NamedAttr> attrs;
-    const FieldList& fields = spec(op).attrs;
-    const auto* table = reinterpret_cast<const flatbuffers::Table*>(op_at(index).attribute());
-    for (size_t i = 0; i < fields.count; ++i) {
-      const AttrField& field = fields.fields[i];
-      const DType dtype = operands.empty() ? DType::kUnknown : operands[0]->dtype();
-      Expected<Attr> attr = read_field(*table, field_id(i), field.kind, dtype);
-      if (!attr) {
-        Diagnostic d = std::move(attr).error();
-        d.message = fmt::format("{}: attribute {}: {}", shown(index), field.name, d.message);
-        return d;
-      }
-      attrs.push_back({field.name, *attr});
-    }
-    return attrs;
-  }
-
-  /// `dtype` is that of the first operand, whose values a scalar has.
-  Expected<Attr> read_field(const flatbuffers::Table& table, flatbuffers::voffset_t id,
-                            FieldKind kind, DType dtype) {
-    switch (kind) {
-      case FieldKind::kInt32: {
-        TOSAIC_TRY(const int32_t value, number<int32_t>(table, id));
-        return Attr::integer(value);
-      }
-      case FieldKind::kBool: {
-        TOSAIC_TRY(const uint8_t value, number<uint8_t>(table, id));
-        return Attr::boolean(value != 0);
-      }
-      case FieldKind::kDType: {
-        TOSAIC_TRY(const uint32_t value, number<uint32_t>(table, id));
-        const DType type = dtype_of(static_cast<fb::DType>(value));
-        if (type == DType::kUnknown) return fail("{} is no type number of TOSA 1.0", value);
-        return Attr::dtype(type);
-      }
-      case FieldKind::kNanMode:
-        return mode<NanMode>(table, id, NanMode::kIgnore);
-      case FieldKind::kRoundingMode:
-        return mode<RoundingMode>(table, id, RoundingMode::kDouble);
-      case FieldKind::kResizeMode:
-        return mode<ResizeMode>(table, id, ResizeMode::kBilinear);
-      case FieldKind::kInts32: {
-        TOSAIC_TRY(const auto* list, vector<int32_t>(table, id));
-        if (list == nullptr) return Attr::ints({});
-        const std::span<int64_t> values = module_->arena().make_span<int64_t>(list->size());
-        std::copy(list->begin(), list->end(), values.begin());
-        return Attr::ints(values);
-      }
-      case FieldKind::kScalar: {
-        TOSAIC_TRY(const auto* bytes, vector<uint8_t>(table, id));
-        return scalar(span_of(bytes), dtype);
-      }
-      case FieldKind::kBytes: {
-        TOSAIC_TRY(const auto* bytes, vector<uint8_t>(table, id));
-        const auto span = span_of(bytes);
-        return Attr::string({reinterpret_cast<const char*>(span.data()), span.size()});
-      }
-      case FieldKind::kGraph: {
-        TOSAIC_TRY(const auto* text, vector<char>(table, id));
-        return Attr::graph({text == nullptr ? nullptr : text->data(), size_of(text)});
-      }
-      case FieldKind::kString: {
-        TOSAIC_TRY(const auto* text, vector<char>(table, id));
-        return Attr::string({text == nullptr ? nullptr : text->data(), size_of(text)});
-      }
-    }
-    return fail("has a kind that is not read");
-  }
-
-  flatbuffers::Verifier verifier() const {
-    return {reinterpret_cast<const uint8_t*>(bytes_.data()), bytes_.size()};
-  }
-
-  template <typename T>
-  Expected<T> number(const flatbuffers::Table& table, flatbuffers::voffset_t id) const {
-    if (!table.VerifyField<T>(verifier(), id, sizeof(T))) {
-      return damaged("leads out of the file");
-    }
-    return table.GetField<T>(id, 0);
-  }
-
-  /// nullptr when the field is absent.
-  template <typename T>
-  Expected<const flatbuffers::Vector<T>*> vector(const flatbuffers::Table& table,
-                                                 flatbuffers::voffset_t id) const {
-    if (!table.VerifyOffset(verifier(), id)) return damaged("leads out of the file");
-    const auto* list = table.GetPointer<const flatbuffers::Vector<T>*>(id);
-    if (!verifier().VerifyVector(list)) return damaged("leads out of the file");
-    return list;
-  }
-
-  template <typename Mode>
-  Expected<Attr> mode(const flatbuffers::Table& table, flatbuffers::voffset_t id, Mode last) const {
-    TOSAIC_TRY(const uint32_t value, number<uint32_t>(table, id));
-    if (value == 0 || value > static_cast<uint32_t>(last)) {
-      return fail("has the value {}, and 1 to {} are known", value, static_cast<uint32_t>(last));
-    }
-    return Attr::string(name(static_cast<Mode>(value)));
-  }
-
-  Expected<Attr> scalar(std::span<const std::byte> bytes, DType dtype) {
-    if (!is_integer(dtype) && !is_float(dtype)) {
-      return fail("a {} operand has no such numbers", dtype_name(dtype));
-    }
-    TOSAIC_TRY(const Constant* constant,
-               read_constant({dtype, Shape{}, nullptr}, bytes, "the number"));
-    if (is_float(dtype)) return Attr::real(float_values(*constant)[0]);
-    return Attr::integer(int_values(*constant)[0]);
-  }
-
   std::span<const std::byte> bytes_;
   std::shared_ptr<const void> owner_;
   const std::string& file_name_;
   std::unique_ptr<Module> module_;
   Graph* graph_ = nullptr;
+  std::optional<FileVersion> version_;
   const fb::Block* block_ = nullptr;
   std::unordered_map<std::string_view, Entry> by_name_;
   std::vector<size_t> order_;
-  std::array<const OpDef*, kNumOperators> definitions_{};  // by number
 };
 
 }  // namespace
 
 Expected<std::unique_ptr<Module>> read_flatbuffer(std::span<const std::byte> bytes,
                                                   std::shared_ptr<const void> owner,
-                                                  const std::string& file_name) {
-  return Reader(bytes, std::move(owner), file_name).run();
+                                                  const std::string& file_name,
+                                                  TosaVersion* version) {
+  Reader reader(bytes, std::move(owner), file_name);
+  TOSAIC_TRY(auto module, reader.run());
+  if (version != nullptr) *version = reader.version();
+  return module;
 }
 
 }  // namespace tosaic::tosa

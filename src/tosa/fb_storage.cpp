@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tosa/fb_storage.h"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 #include <vector>
 
@@ -14,28 +12,9 @@ namespace {
 
 static_assert(FLATBUFFERS_LITTLEENDIAN, "memory and file hold numbers alike");
 
-/// By number.
-constexpr std::array kDTypes = {
-    DType::kUnknown, DType::kBool,   DType::kI4,     DType::kI8,  DType::kI16,
-    DType::kI32,     DType::kI48,    DType::kF32,    DType::kF16, DType::kBF16,
-    DType::kShape,   DType::kF8E4M3, DType::kF8E5M2,
-};
-static_assert(kDTypes.size() == static_cast<size_t>(fb::DType::MAX) + 1);
-
 constexpr size_t kI48InMemory = 8;
 
 }  // namespace
-
-std::optional<fb::DType> stored_dtype(DType dtype) {
-  const auto it = std::find(kDTypes.begin() + 1, kDTypes.end(), dtype);
-  if (it == kDTypes.end()) return std::nullopt;
-  return static_cast<fb::DType>(it - kDTypes.begin());
-}
-
-DType dtype_of(fb::DType number) {
-  const auto index = static_cast<size_t>(number);
-  return index < kDTypes.size() ? kDTypes[index] : DType::kUnknown;
-}
 
 size_t stored_bytes(DType dtype, size_t count) {
   if (dtype == DType::kI4) return numeric::int4_bytes(count);
@@ -62,6 +41,17 @@ void store(const Constant& constant, std::span<std::byte> out) {
     std::memcpy(&value, values.data() + at, sizeof value);
     numeric::store_int48(value, to);
   }
+}
+
+flatbuffers::Offset<flatbuffers::Vector<uint8_t>> store(const Constant& constant,
+                                                        flatbuffers::FlatBufferBuilder& fbb) {
+  const auto count = static_cast<size_t>(constant.shape.num_elements());
+  const size_t num_bytes = stored_bytes(constant.dtype, count);
+  fbb.ForceVectorAlignment(num_bytes, 1, kDataAlignment);
+  uint8_t* to = nullptr;
+  const auto data = fbb.CreateUninitializedVector<uint8_t>(num_bytes, &to);
+  store(constant, {reinterpret_cast<std::byte*>(to), num_bytes});
+  return data;
 }
 
 void unpack(DType dtype, std::span<const std::byte> stored, std::span<std::byte> out) {

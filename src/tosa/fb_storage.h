@@ -3,21 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "ir/constant.h"
 #include "ir/dtype.h"
 #include "tosa/schema_generated.h"
 
-/// How a .tosa file stores types and values. In memory an i4 takes a byte and an i48 eight; in the
-/// file two i4 share a byte (the first in the low nibble) and an i48 takes six bytes.
+/// How a .tosa file stores values. In memory an i4 takes a byte and an i48 eight; in the file two
+/// i4 share a byte (the first in the low nibble) and an i48 takes six bytes.
 namespace tosaic::tosa {
-
-/// The number of a dtype in TOSA 1.0; nothing when 1.0 lacks it.
-std::optional<fb::DType> stored_dtype(DType dtype);
-/// The dtype of a number in TOSA 1.0; kUnknown for 0 and numbers above.
-DType dtype_of(fb::DType number);
 
 /// Bytes that `count` elements take in the file.
 size_t stored_bytes(DType dtype, size_t count);
@@ -26,8 +20,14 @@ bool stored_as_in_memory(DType dtype);
 
 /// Fills `out` (stored_bytes of it) with a constant's content.
 void store(const Constant& constant, std::span<std::byte> out);
+/// Appends a constant's content to a flatbuffer, aligned for every element type.
+flatbuffers::Offset<flatbuffers::Vector<uint8_t>> store(const Constant& constant,
+                                                        flatbuffers::FlatBufferBuilder& fbb);
 /// Unpacks `count` elements into `out` (element_bytes each).
 void unpack(DType dtype, std::span<const std::byte> stored, std::span<std::byte> out);
+
+/// What `store` aligns data to.
+inline constexpr size_t kDataAlignment = 16;
 
 /// Id of field `index` of a table in its vtable.
 constexpr flatbuffers::voffset_t field_id(size_t index) {

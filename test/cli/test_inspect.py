@@ -85,6 +85,8 @@ def test_tosa_as_its_schema_reads_it(inspect, program, folder, net, quantizer, t
         if not name.startswith("CONST")
     }
     assert shown["operations"] == expected
+    assert shown["version"] == ".".join(map(str, file.version))
+    assert text.startswith(f"// TOSA {shown['version']}\n")
     for name, count in expected.items():
         assert text.count(f"= {name}(") == count
 
