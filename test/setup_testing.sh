@@ -148,6 +148,19 @@ install_python() {
   touch "$(stamp_of $level)"
 }
 
+# Vela 4.2 and 5.2 cannot stand in one environment, so the old one has its own, inside of the first.
+install_vela_of_080() {
+  local list=$root/requirements/tosa080.txt place=$venv/tosa080 stamp
+  stamp=$place/.tosaic-$(sha256sum <"$list" | cut -c1-16)
+  [ ! -e "$stamp" ] || return 0
+  say "installing the Python packages of requirements/tosa080.txt into $place"
+  rm -rf "$place"
+  "$venv/bin/python" -m venv "$place" || fail "$venv/bin/python -m venv $place failed"
+  "$place/bin/python" -m pip --disable-pip-version-check install -r "$list" >>"$log" 2>&1 ||
+    fail "pip could not install -r $list" "the whole output is in $log"
+  touch "$stamp"
+}
+
 install_debian
 [ $recreate = 0 ] || rm -rf "$venv"
 if is_current; then
@@ -155,4 +168,5 @@ if is_current; then
 else
   install_python
 fi
+[ $level = run ] || install_vela_of_080
 [ $build = 0 ] || "$root/dev" build
