@@ -115,8 +115,10 @@ std::optional<Reject> try_lower(const Node& node, const Target& target) {
   }
   for (const Value& v : node.results()) {
     if (!v.shape().is_static()) {
-      return reject(Code::kRejectShape, "{}: result {} has a symbolic size", node.full_name(),
-                    to_string(v.type()));
+      Reject r = reject(Code::kRejectShape, "{}: result {} has a symbolic size", node.full_name(),
+                        to_string(v.type()));
+      r.hint = "give the shapes of the program's inputs: --shape INPUT=SIZE,SIZE,…";
+      return r;
     }
   }
   Graph scratch(node.graph().module(), "scratch", Dialect::kTosa);

@@ -168,8 +168,7 @@ Result check_transpose_conv(const Node& node, const Target& t) {
                   node.full_name(), t.display_name);
   }
   if (!is_row && !is_column && !is_even) {
-    return limit(node, t, "strides {}, {} are not 1, 1 or 2, 2, which are", a.stride[0],
-                 a.stride[1]);
+    return limit(node, t, "stride {}, {} is neither 1, 1 nor 2, 2", a.stride[0], a.stride[1]);
   }
   return std::nullopt;
 }

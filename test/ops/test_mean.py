@@ -74,4 +74,7 @@ for name, factory, result, wide in (
             "int16": CodeCase((W,), wide, SHAPE, ((1, 2),)),
         },
     )
+# ET#16779: more elements than the 65536 that a pooling of Ethos-U55 may have.
+LARGE = CodeCase((A,), q8(0.004), ((1, 256, 400),), ((1, 2), True))
+code_suite("mean_of_many", Mean, {"": LARGE})
 code_suite("mean_of_all", MeanOfAll, {"": CodeCase((A,), q8(0.005), SHAPE, kinds=("BI",))})

@@ -66,7 +66,9 @@ op_suite(
     "upsample_between_convs",
     BetweenConvs,
     cases={
-        "": Case(IMAGE, options={"scale_factor": 2}),
+        "": Case(((1, 3, 20, 20),), options={"scale_factor": 2}),
+        "3": Case(IMAGE, options={"scale_factor": 3}),  # ET#21585: any whole factor
         "4": Case(IMAGE, options={"scale_factor": 4}),
+        "2_4": Case(IMAGE, options={"scale_factor": (2.0, 4.0)}),
     },
 )

@@ -14,9 +14,11 @@ Lowered lower_sums(const Call& n, Builder& b, const std::vector<int64_t>& axes, 
   double count = 1;
   for (int64_t axis : axes)
     count *= static_cast<double>(x->shape()[static_cast<int>(axis)]);
-  if (from != nullptr && count >= 0x1p15) {  // sums of 16-bit values stay within int32
-    return reject(Code::kRejectShape, "{}: {} elements; fewer than 32768 are taken",
-                  n.schema().full_name, count);
+  // The sum has to stay within int32. A value's distance from its zero point has one bit more.
+  const double most = x->dtype() == DType::kI8 ? 0x1p23 : 0x1p15;
+  if (from != nullptr && count >= most) {
+    return reject(Code::kRejectShape, "{}: {} elements; fewer than {} are taken",
+                  n.schema().full_name, count, most);
   }
   Value* sum = from == nullptr ? x : b.rescale(x, DType::kI32, 1, from->zero_point(), 0);
   for (int64_t axis : axes) {

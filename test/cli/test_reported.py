@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What users of ExecuTorch's Arm backend and of torch-mlir reported, as far as no other test has
+it; the numbers are those of their issues and pull requests."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from ..common import FAMILIES, TARGETS
+from ..tester.checks import border_names
+from ..tester.codes import CodeCase, q8, q16
+from ..tester.codes import export as export_codes
+from ..tester.native import compile_program, run_program
+from ..tosautil import TosaFile
+from .failing import assert_one_error, fails, start
+
+
+def export(module, example, path, **options):
+    torch.export.save(torch.export.export(module.eval(), example, **options), path)
+    return path
+
+
+def explained(program, folder, *flags):
+    """{operator: (device, why)} and the text of `explain`."""
+    shown = start("explain", program, *flags, "--json", folder=folder)
+    assert shown.returncode == 0, shown.stderr
+    nodes = json.loads(shown.stdout)["nodes"]
+    text = start("explain", program, *flags, folder=folder).stdout
+    return {node["op"]: (node["device"], node.get("reason")) for node in nodes}, text
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return tmp_path_factory.mktemp("reported")
+
+
+# ET#17668, PR#20763
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"in_channels": 3, "out_channels": 1, "kernel_size": 5, "stride": 3, "padding": 2}, "stride 3"),
+    ({"in_channels": 3, "out_channels": 3, "kernel_size": 3, "groups": 3}, "group"),
+    ({"in_channels": 3, "out_channels": 1, "kernel_size": 3, "dilation": 2}, "dilation 2"),
+])  # fmt: skip
+def test_a_transposed_convolution_is_taken_or_refused_with_its_reason(made, folder, options, words):
+    module = nn.ConvTranspose2d(**options)
+    program = export(module, (torch.randn(1, 3, 4, 4),), made / "deconv.pt2")
+    np.savez(folder / "s.npz", np.random.default_rng(0).standard_normal((4, 1, 3, 4, 4), np.float32))
+    result = start(
+        "compile", program, "--target", TARGETS["u55"], "--calibrate", "s.npz", "-o", "x.pte",
+        "--json", folder=folder,
+    )  # fmt: skip
+    assert "Traceback" not in result.stderr
+    if result.returncode:
+        assert_one_error(result, "E0303" if "dilation" in options else "E0308")
+        assert words in result.stderr and "conv_transpose2d" in result.stderr
+        return
+    (node,) = (n for n in json.loads(result.stdout)["nodes"] if "conv_transpose2d" in n["op"])
+    assert node["device"] == "npu" or words in node["reason"]["message"]
+    assert node["type"].endswith("[1,1,10,10]") or "stride" not in options
+
+
+# ET#16629, PR#14540, PR#16826
+
+
+ACTIVATIONS = {
+    "relu": nn.ReLU,
+    "relu6": nn.ReLU6,
+    "hardswish": nn.Hardswish,
+    "leaky_relu": lambda inplace: nn.LeakyReLU(0.1, inplace),
+}
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_in_place_activations_change_nothing(made, folder, name):
+    compiled = []
+    for inplace in (False, True):
+        torch.manual_seed(0)
+        conv = nn.Conv2d(3, 64, 7, stride=2, padding=3, bias=False)
+        module = nn.Sequential(conv, ACTIVATIONS[name](inplace=inplace))
+        program = export(module, (torch.randn(1, 3, 32, 32),), made / f"{name}_{inplace}.pt2")
+        samples = np.random.default_rng(0).standard_normal((4, 1, 3, 32, 32), np.float32)
+        np.savez(folder / "s.npz", samples)
+        flags = ("--target", "ethos-u85-256", "--calibrate", "s.npz", "--precision", "int16x8")
+        dump = folder / f"dump_{inplace}"
+        result = start(
+            "compile", program, *flags, "-o", f"{inplace}.pte", "--dump", dump, "--json", folder=folder
+        )
+        assert result.returncode == 0, result.stderr
+        report = json.loads(result.stdout)
+        (delegate,) = report["delegates"]
+        (payload,) = dump.glob("*.payload")
+        on_npu = [node["type"] for node in report["nodes"] if node["device"] == "npu"]
+        assert len(on_npu) == 2, "both the convolution and the activation"
+        compiled.append((delegate["nodes"], on_npu, payload.read_bytes()))
+    assert compiled[0] == compiled[1]
+
+
+# PR#19689
+
+
+class Pad(nn.Module):
+    def forward(self, x):
+        return nn.functional.pad(x, (1, 1, 1, 1)) * 2
+
+
+def test_a_dynamic_height_is_named_with_the_way_out(made, folder):
+    height = torch.export.Dim("H", min=8, max=64)
+    program = export(
+        Pad(), (torch.randn(1, 3, 16, 16),), made / "pad.pt2", dynamic_shapes={"x": {2: height}}
+    )
+    flags = ("--target", "tosa-fp")
+    said = fails("compile", program, *flags, "-o", "x.tosa", code="E0306", folder=folder)
+    assert 'input "x"' in said and "axis 2" in said and "--shape x=1,3,?,16" in said
+    assert "-1" not in said
+    _, text = explained(program, folder, *flags)
+    assert "aten.pad" in text and "symbolic" in text and "test_reported.py:" in text
+    assert "--shape" in text
+    nodes, _ = explained(program, folder, *flags, "--shape", "x=1,3,24,16")
+    assert {device for device, _ in nodes.values()} == {"tosa"}
+
+
+def test_a_static_pad_of_rank_5_is_delegated(made, folder):
+    program = export(Pad(), (torch.randn(1, 2, 3, 4, 5),), made / "pad5.pt2")
+    nodes, _ = explained(program, folder, "--target", "tosa-fp")
+    assert {device for device, _ in nodes.values()} == {"tosa"}
+    np.savez(folder / "s.npz", np.random.default_rng(0).standard_normal((4, 1, 2, 3, 4, 5), np.float32))
+    flags = ("--target", TARGETS["u55"], "--calibrate", "s.npz", "-o", "x.pte", "--json")
+    result = start("compile", program, *flags, folder=folder)
+    assert result.returncode == 0, result.stderr
+    assert len(json.loads(result.stdout)["delegates"]) == 1
+
+
+# PR#18095, PR#18365
+
+
+class WhereBool(nn.Module):
+    def forward(self, a, b):
+        return torch.where(torch.logical_and(a, b), a, b)
+
+
+def test_boolean_selections_stay_on_the_cpu_of_u55_by_name_of_their_type(made, folder):
+    example = (torch.zeros(2, 3, dtype=torch.bool), torch.ones(2, 3, dtype=torch.bool))
+    program = export(WhereBool(), example, made / "where.pt2")
+    nodes, _ = explained(program, folder, "--target", TARGETS["u55"])
+    for name in ("aten.where.self", "aten.logical_and.default"):
+        device, reason = nodes[name]
+        assert device == "cpu" and reason["code"] == "R0002" and "bool" in reason["message"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_product_of_two_int16_activations(made, folder, family):
+    wide = q16(1e-3)
+    case = CodeCase((wide, wide), q16(1e-2), ((1, 4, 8), (1, 8, 4)))
+    program = export_codes(case, lambda: torch.matmul, made / f"matmul_{family}.pt2").path
+    nodes, _ = explained(program, folder, "--target", TARGETS[family])
+    device, reason = nodes["aten.matmul.default"]
+    assert device == "npu" or (reason["code"] == "R0002" and "i16" in reason["message"]), reason
+
+
+# PR#15446, PR#17247, PR#18198
+
+
+class ScalarFirst(nn.Module):
+    def forward(self, x):
+        return (1.5 + x) * (1 - x)
+
+
+class IndexPut(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        y[torch.tensor([[0], [2]]), torch.tensor([1, 3])] = 5.0
+        return y + 1
+
+
+class IndexPutRepeated(nn.Module):
+    def forward(self, x):
+        rows = (torch.tensor([0, 0, 1]),)
+        return torch.index_put(x, rows, torch.ones(3, 8), accumulate=True) + 1
+
+
+class SliceScatter(nn.Module):
+    def forward(self, x):
+        return torch.slice_scatter(x, torch.ones(4, 4), 1, 0, 8, 2) + 1
+
+
+@pytest.mark.parametrize("factory", (ScalarFirst, IndexPut, IndexPutRepeated, SliceScatter))
+def test_writes_and_scalars_are_right_or_refused(made, folder, factory):
+    x = torch.randn(4, 8)
+    program = export(factory(), (x,), made / f"{factory.__name__}.pt2")
+    nodes, _ = explained(program, folder, "--target", "tosa-fp")
+    refused = [reason for device, reason in nodes.values() if device == "cpu"]
+    if refused:
+        assert factory is not ScalarFirst
+        assert all(reason["code"].startswith("R") and reason["message"] for reason in refused)
+        return
+    report = compile_program(program, "tosa-fp", folder / "x.tosa")
+    (name,), (result,) = border_names(report)
+    actual = run_program(folder / "x.tosa", {name: x.numpy()}, folder)[result]
+    np.testing.assert_allclose(actual, factory()(x).numpy(), rtol=1e-6)
+
+
+# torch-mlir#4266, torch-mlir#4279
+
+
+class Unsupported(nn.Module):
+    def __init__(self, operator):
+        super().__init__()
+        self.operator = operator
+
+    def forward(self, x):
+        return self.operator(x)
+
+
+class Encoder(nn.Module):
+    def __init__(self, operator):
+        super().__init__()
+        blocks = [nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 256), Unsupported(operator)]
+        self.blocks = nn.ModuleList(blocks)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+class Net(nn.Module):
+    def __init__(self, operator):
+        super().__init__()
+        self.enc = Encoder(operator)
+
+    def forward(self, x):
+        return self.enc(x)
+
+
+def spectrum(x):
+    return torch.fft.rfft(x).abs()
+
+
+@pytest.mark.parametrize("operator", (spectrum, torch.special.i0e), ids=("rfft", "i0e"))
+def test_an_unsupported_operator_is_placed_in_module_and_file(made, folder, operator):
+    program = export(Net(operator), (torch.randn(1, 256),), made / f"{operator.__name__}.pt2")
+    flags = ("--target", "tosa-fp", "-o", "x.tosa")
+    result = start("compile", program, *flags, folder=folder)
+    assert result.returncode == 1 and not (folder / "x.tosa").exists()
+    said = result.stderr
+    assert "enc.blocks.3" in said and "test_reported.py:" in said, said
+    assert ("rfft" if operator is spectrum else "i0e") in said
+    if operator is not spectrum:  # one command shows it again, with all others
+        assert "tosaic explain" in said, said
+
+
+# PR#18973
+
+
+def test_sigmoid_has_the_codes_of_the_formula(made, folder):
+    case = CodeCase((q8(1 / 16, 0, -127),), q8(1 / 256, -128))
+    program = export_codes(case, lambda: torch.sigmoid, made / "sigmoid.pt2").path
+    report = compile_program(program, "tosa-int", folder / "x.tosa")
+    (name,), (result,) = border_names(report)
+    (value,) = TosaFile(folder / "x.tosa").inputs
+    given = np.array([-127, -64, -16, -1, 0, 1, 16, 64, 127], np.int8)
+    codes = np.zeros(value.shape, np.int8)
+    codes.flat[: given.size] = given
+    actual = run_program(folder / "x.tosa", {name: codes}, folder)[result].flat[: given.size]
+    assert actual.tolist() == [-128, -123, -59, -4, 0, 4, 59, 123, 127]
+    assert TosaFile(folder / "x.tosa").ops["TABLE"] == 1
+
+
+# PR#17484, ET#16173
+
+
+def test_unknown_targets_name_the_choices(made, folder):
+    program = export(nn.ReLU(), (torch.randn(1, 4),), made / "relu.pt2")
+
+    def said(*flags, code):
+        return fails("compile", program, *flags, code=code, folder=folder)
+
+    text = said("--target", "TOSA-1.0+BAD", "-o", "x.tosa", code="E0105")
+    for word in ("--target" if "--target" in text else "target", "BAD", "INT", "FP", "int16"):
+        assert word in text
+
+
+@pytest.fixture
+def calibrated(made, folder):
+    """compile for U55 with more flags."""
+    program = export(nn.Conv2d(3, 4, 3), (torch.randn(1, 3, 8, 8),), made / "conv.pt2")
+    np.savez(folder / "s.npz", np.random.default_rng(0).standard_normal((4, 1, 3, 8, 8), np.float32))
+    return ("compile", program, "--target", TARGETS["u55"], "--calibrate", "s.npz", "-o", "x.pte")
+
+
+@pytest.mark.parametrize("flags, words", [
+    (("--memory-mode", "Dedicated_Sram"), ("Dedicated_Sram", "vela.ini", "--memory-mode", "Sram")),
+    (("--memory-mode", "Shared_Sam"), ("Shared_Sam", "--memory-mode", "did you mean Shared_Sram")),
+    (("--system-config", "Ethos_U85_SYS_DRAM_Mid"), ("Ethos_U85", "ethos-u55-128", "Ethos_U55_High_End_Embedded")),
+    (("--system-config", "Ethos_U55_High_End_Embeded"), ("--system-config", "vela.ini", "did you mean Ethos_U55_High_End_Embedded")),
+    (("--config", "own.ini"), ("own.ini", "Ethos_U55_High_End_Embedded", "--system-config", "Own")),
+])  # fmt: skip
+def test_wrong_configurations_name_flag_value_file_and_choices(calibrated, folder, flags, words):
+    (folder / "own.ini").write_text("[System_Config.Own]\ncore_clock=1e6\n[Memory_Mode.Own]\n")
+    said = fails(*calibrated, *flags, code="E0406", folder=folder)
+    for word in words:
+        assert word in said, said
+
+
+def test_defaults_in_the_help_are_those_in_use(calibrated, folder):
+    text = start("compile", "--help", folder=folder).stdout
+    for default in ("Ethos_U55_High_End_Embedded", "Shared_Sram"):
+        assert default in text
+    explicit = ("--system-config", "Ethos_U55_High_End_Embedded", "--memory-mode", "Shared_Sram",
+                "--optimise", "performance", "--vela-timeout", "300")  # fmt: skip
+    files = []
+    for flags in ((), explicit):
+        assert start(*calibrated, *flags, folder=folder).returncode == 0
+        files.append((folder / "x.pte").read_bytes())
+    assert files[0] == files[1]
+
+
+# PR#19842
+
+
+def test_intermediates_with_a_blank_and_nothing_left_of_the_run_before(calibrated, folder):
+    files = []
+    for place in ("a b/out", "a b/again"):
+        result = start(*calibrated, "--intermediates", place, folder=folder)
+        assert result.returncode == 0, result.stderr
+        assert result.stdout and (folder / place / "part0.payload").stat().st_size
+        files.append({path.name: path.read_bytes() for path in (folder / place).iterdir()})
+    assert files[0] == files[1]
