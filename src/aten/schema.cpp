@@ -138,16 +138,27 @@ Attr repeated_int(int64_t value, uint8_t length) {
   return Attr::integer(value);
 }
 
+/// "0, 0, 0", "1, 1", or axes from 0 on: "0, 1". PyTorch has no other lists as defaults.
+Expected<Attr> parse_int_list(Cursor& c, std::string_view items) {
+  static constexpr int64_t kAxes[2] = {0, 1};
+  if (items == "0, 1") return Attr::ints(kAxes);
+  const auto count = static_cast<uint8_t>(1 + std::count(items.begin(), items.end(), ','));
+  const std::string_view first = items.substr(0, items.find(','));
+  for (size_t at = 0; at < items.size(); at += first.size() + 2) {
+    if (items.substr(at, first.size()) != first || first.size() != 1 || count > 8) {
+      return c.fail("a list of different numbers as default");
+    }
+  }
+  return repeated_int(first[0] - '0', count);
+}
+
 Expected<Attr> parse_default(Cursor& c, const Type& type) {
   if (c.take("[")) {
     const std::string_view items = c.until("]");
     if (!c.take("]")) return c.fail("']' is missing");
     if (type.kind != ArgKind::kInts) return Attr::ints({});
     if (items.empty()) return Attr::ints({});
-    const auto count = static_cast<uint8_t>(1 + std::count(items.begin(), items.end(), ','));
-    int64_t first = 0;
-    std::from_chars(items.data(), items.data() + items.size(), first);
-    return repeated_int(first, count);
+    return parse_int_list(c, items);
   }
   if (c.peek() == '\'' || c.peek() == '"') {
     const char quote = c.peek();

@@ -104,6 +104,19 @@ void renumber_partitions(std::vector<Placement>& placements, int num_stages) {
   }
 }
 
+Reject no_row(const Node& node) {
+  const auto name = aten::shown_name(node);
+  if (!name.starts_with("higher_order.")) {
+    return reject(Code::kRejectNoRow, "{}: no operator row serves it", name);
+  }
+  Reject r = reject(Code::kRejectNoRow,
+                    "{}: no operator row serves it; graphs that are chosen or repeated while the "
+                    "program runs are not lowered",
+                    name);
+  r.hint = "decide before the export, or compute both sides and choose by torch.where";
+  return r;
+}
+
 }  // namespace
 
 std::optional<Reject> try_lower(const Node& node, const Target& target) {
@@ -111,7 +124,7 @@ std::optional<Reject> try_lower(const Node& node, const Target& target) {
     return reject(Code::kRejectNoRow, "{} is no operator of PyTorch", node.full_name());
   }
   if (node.is(aten::unknown)) {
-    return reject(Code::kRejectNoRow, "{}: no operator row serves it", aten::shown_name(node));
+    return no_row(node);
   }
   for (const Value& v : node.results()) {
     if (!v.shape().is_static()) {
@@ -128,7 +141,8 @@ std::optional<Reject> try_lower(const Node& node, const Target& target) {
     if (v == nullptr) {
       operands.push_back(nullptr);
     } else if (v->is_constant()) {
-      operands.push_back(&scratch.add_constant(*v->constant(), v->type()));
+      operands.push_back(&scratch.add_constant(aten::held_constant(scratch.module(), *v),
+                                               aten::held_as(v->type())));
     } else {
       operands.push_back(&scratch.add_input(aten::held_as(v->type()), v->name()));
     }

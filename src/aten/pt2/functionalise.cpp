@@ -162,7 +162,8 @@ void for_each_tensor_name(const Json& argument,
 
 LastUses::LastUses(const JsonArray& nodes, const JsonArray& output_specs) {
   int index = 0;
-  const auto visit = [&](std::string_view name) { last_[name] = index; };
+  auto& last = last_.emplace();
+  const auto visit = [&](std::string_view name) { last[name] = index; };
   for (const Json node : nodes) {
     if (const auto inputs = member_as<JsonArray>(node, "inputs")) {
       for (const Json input : *inputs) {
@@ -183,8 +184,9 @@ LastUses::LastUses(const JsonArray& nodes, const JsonArray& output_specs) {
 }
 
 int LastUses::of(std::string_view name) const {
-  const auto it = last_.find(name);
-  return it == last_.end() ? -1 : it->second;
+  if (!last_) return INT_MAX;
+  const auto it = last_->find(name);
+  return it == last_->end() ? -1 : it->second;
 }
 
 bool TensorTable::add(std::string_view name, Tensor tensor, const Tensor* base) {

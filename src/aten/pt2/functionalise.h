@@ -3,9 +3,11 @@
 
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "aten/pt2/json.h"
@@ -50,12 +52,14 @@ struct Tensor {
 /// Index of the last node that uses each name; outputs count as a node after all others.
 class LastUses {
  public:
+  /// Takes every name for one that outputs use.
+  LastUses() = default;
   LastUses(const JsonArray& nodes, const JsonArray& output_specs);
   /// -1 when nothing uses it.
   int of(std::string_view name) const;
 
  private:
-  std::unordered_map<std::string_view, int> last_;
+  std::optional<std::unordered_map<std::string_view, int>> last_;
 };
 
 /// The tensors of a program by name, kept up to date through in-place operators.
@@ -69,6 +73,10 @@ class TensorTable {
   Tensor* find(std::string_view name);
   void reserve(size_t count) { names_.reserve(count); }
 
+  using Names = std::unordered_map<std::string_view, Tensor*>;
+  /// Exchanges what names mean: a graph inside a node has names of its own, for the same tensors.
+  Names exchange_names(Names names) { return std::exchange(names_, std::move(names)); }
+
   /// Makes `value` the content of `tensor` after node `index`. Refused (E0304) for what lives
   /// longer than a call (parameters and buffers), and when another tensor with the same memory is
   /// used later: its content would have to change too.
@@ -80,7 +88,7 @@ class TensorTable {
     Tensor* tensor = nullptr;
   };
   std::deque<Tensor> tensors_;
-  std::unordered_map<std::string_view, Tensor*> names_;
+  Names names_;
   std::vector<std::vector<Named>> storages_;  // what shares each storage
 };
 

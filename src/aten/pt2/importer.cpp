@@ -28,7 +28,7 @@ Status Importer::run() {
   }
   nodes_ = *nodes;
   output_specs_ = *outputs;
-  TOSAIC_CHECK_OK(read_tables());
+  TOSAIC_CHECK_OK(read_tables(*graph));
   TOSAIC_CHECK_OK(bind_sizes(*inputs));
   TOSAIC_CHECK_OK(read_inputs(*inputs));
   int index = 0;
@@ -37,8 +37,7 @@ Status Importer::run() {
   return read_outputs(output_specs_);
 }
 
-Status Importer::read_tables() {
-  const auto graph = member(member(root_, "graph_module"), "graph");
+Status Importer::read_tables(const Json& graph) {
   const auto tensors = value_as<JsonObject>(member(graph, "tensor_values"));
   if (!tensors) return error(Code::kJson, "the program lacks graph.tensor_values");
   metas_.reserve(tensors->size());

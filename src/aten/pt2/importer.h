@@ -40,7 +40,7 @@ class Importer {
   };
 
   // importer.cpp: the program as a whole.
-  Status read_tables();
+  Status read_tables(const Json& graph);
   // bind_sizes.cpp: --shape.
   Status bind_sizes(const JsonArray& specs);
   Status read_inputs(const JsonArray& specs);
@@ -54,6 +54,11 @@ class Importer {
   SymInt sym_int(std::string_view name) const;
   /// E0306, with the input and axis that the expression comes from.
   Diagnostic symbolic_size_error(std::string_view expression) const;
+
+  // importer_subgraph.cpp: a graph that a node holds.
+  Status read_subgraph(const Json& node, const JsonArray& inputs);
+  Status bind_subgraph(const Json& graph, std::span<const Union> arguments,
+                       TensorTable::Names& names);
 
   // importer_node.cpp: one node.
   Status read_node(const Json& node, int index);
@@ -88,6 +93,7 @@ class Importer {
   std::unordered_map<std::string_view, Json> metas_;     // of every tensor
   std::unordered_map<std::string_view, Json> sym_ints_;  // of every size that is a value
   std::optional<LastUses> uses_;                         // made by the first in-place operator
+  int depth_ = 0;                                        // of graphs that nodes hold
   DType first_operand_dtype_ = DType::kUnknown;          // of the node being read
   DType first_result_dtype_ = DType::kUnknown;
 };

@@ -25,6 +25,13 @@ OpVariant find_row(std::string_view name) {
   return serves ? found : OpVariant{};
 }
 
+/// What is written in place is a tensor: pow_.Scalar has no functional form in pow.Scalar, the
+/// power of a number.
+bool takes_tensor_first(const OpVariant& op) {
+  const Schema& s = schema(*op.op, op.variant);
+  return !s.args.empty() && s.args[0].kind == ArgKind::kTensor;
+}
+
 /// The argument that an input stands for: by name, or by its place when it has none.
 const SchemaArg* argument_of(const Schema& schema, std::string_view name, size_t place) {
   if (!name.empty()) return schema.find(name);
@@ -90,6 +97,7 @@ Expected<std::vector<std::string_view>> Importer::output_names(const Json& node)
 Status Importer::read_call(const Json& node, std::string_view target, int index) {
   const auto inputs = member_as<JsonArray>(node, "inputs");
   if (!inputs) return error(Code::kJson, "it lacks a list of inputs");
+  if (target == "higher_order.wrap_with_set_grad_enabled") return read_subgraph(node, *inputs);
   TOSAIC_TRY(const auto names, output_names(node));
   const bool in_place = is_in_place(target);
   if (names.empty()) {
@@ -101,7 +109,7 @@ Status Importer::read_call(const Json& node, std::string_view target, int index)
   OpVariant op = find_row(target);
   if (in_place) {
     const OpVariant functional = find_row(functional_name(target));
-    if (functional.op != nullptr) op = functional;
+    if (functional.op != nullptr && takes_tensor_first(functional)) op = functional;
   }
   const Aliasing aliasing = aliasing_of(target, trains(*inputs));
   if (op.op == nullptr && (aliasing == Aliasing::kSame || aliasing == Aliasing::kCopy)) {

@@ -98,6 +98,47 @@ TEST(Pt2Importer, ANumberBeforeATensorBecomesAConstant) {
   EXPECT_EQ(difference.operand(1), (*module)->main()->inputs()[0]);
 }
 
+/// A program whose only node holds a graph: relu of "inner", which is called `result`.
+TestPt2 with_graph(const std::string& result) {
+  TestPt2 inside;
+  inside.node("torch.ops.aten.relu.default", {{"self", test_tensor("inner")}}, {"positive"});
+  inside.tensor_values["inner"] = test_meta(kTestF32, {2, 3});
+  const TestJson graph{{"inputs", TestJson::array({test_tensor("inner")})},
+                       {"outputs", TestJson::array({test_tensor(result)})},
+                       {"nodes", inside.nodes},
+                       {"tensor_values", inside.tensor_values}};
+  TestPt2 program = TestPt2().input("x", kTestF32, {2, 3});
+  program.node("torch.ops.higher_order.wrap_with_set_grad_enabled",
+               {{"0", {{"as_bool", false}}},
+                {"1", {{"as_graph", {{"name", "submod"}, {"graph", graph}}}}},
+                {"2", test_tensor("x")}},
+               {"y"});
+  return program.output("y");
+}
+
+TEST(Pt2Importer, AGraphWithoutGradientsIsReadInItsPlace) {
+  const auto module = read_test_pt2(with_graph("positive"));
+  ASSERT_TRUE(module) << render(module.error());
+  const Graph& graph = *(*module)->main();
+  ASSERT_EQ(graph.outputs().size(), 1U);
+  const Value& y = *graph.outputs()[0];
+  EXPECT_EQ(y.def()->full_name(), "aten.relu.default");
+  EXPECT_EQ(y.def()->operand(0), graph.inputs()[0]);
+}
+
+TEST(Pt2Importer, AResultThatNoNodeOfTheGraphMakesIsAnError) {
+  EXPECT_NE(test_error(read_test_pt2(with_graph("x"))).find("which nothing defines"),
+            std::string::npos);
+}
+
+TEST(Pt2Importer, ANumbersPowerIsNoFunctionalFormOfPowInPlace) {
+  const auto module = read_test_pt2(one_node(
+      "torch.ops.aten.pow_.Scalar", {{"self", test_tensor("x")}, {"exponent", {{"as_int", 2}}}}));
+  // x is an input, which may be written.
+  ASSERT_TRUE(module) << render(module.error());
+  EXPECT_EQ((*module)->main()->first()->full_name(), "aten.pow_.Scalar");
+}
+
 TEST(Pt2Importer, ANumberWithoutScalarOverloadBecomesAConstant) {
   const auto module =
       read_test_pt2(one_node("torch.ops.aten.conv2d.default",
