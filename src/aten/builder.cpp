@@ -87,6 +87,13 @@ TensorType held_as(const TensorType& type) {
   return type;
 }
 
+const Constant& held_constant(Module& module, const Value& value) {
+  const TensorType type = held_as(value.type());
+  if (type.dtype == value.dtype()) return *value.constant();
+  const Constant& stored = module.materialised(*value.constant());
+  return module.constant(type.dtype, type.shape, stored.plain_bytes());
+}
+
 Lowered lower(const Call& call, Builder& b) {
   const Row& row = call.row();
   if (row.lower == nullptr && row.table == nullptr) {

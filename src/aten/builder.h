@@ -42,6 +42,8 @@ class Builder : public tosa::Builder {
 /// The type of the TOSA value that holds a value of an ATen graph. TOSA tensors have no unsigned
 /// types: u8 and u16 are held as signed integers with the same bits, and without parameters.
 TensorType held_as(const TensorType& type);
+/// The bytes of a constant of an ATen graph under that type.
+const Constant& held_constant(Module& module, const Value& value);
 
 /// Lowers one call: the row's table or its lower(), by the kinds of operands. Float calls need the
 /// target's float profile, quantised ones its integer profile. What the builder could not make is

@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "aten/row.h"
+#include "aten/builder.h"
 #include "partition/partition.h"
 #include "passes/passes.h"
 #include "quant/qdq.h"
@@ -150,6 +150,16 @@ class Folding {
   }
 
   Expected<bool> evaluate_row(const Node& node) {
+    // The reference would take unsigned numbers for signed ones of the same bits.
+    const auto is_unsigned = [](const Value& v) {
+      return aten::held_as(v.type()).dtype != v.dtype();
+    };
+    if (!moves_data(node) && (std::ranges::any_of(node.results(), is_unsigned) ||
+                              std::ranges::any_of(node.operands(), [&](const Use& use) {
+                                return use.value() != nullptr && is_unsigned(*use.value());
+                              }))) {
+      return false;
+    }
     Graph scratch(module_, "scratch", Dialect::kAten);
     std::vector<Value*> operands;
     for (const Use& use : node.operands()) {

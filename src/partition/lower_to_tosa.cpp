@@ -52,7 +52,8 @@ class Lowering {
   Value* mapped(Value* v) {
     if (v == nullptr) return nullptr;
     if (const auto it = map_.find(v); it != map_.end()) return it->second;
-    Value* made = &to_.add_constant(*v->constant(), v->type(), v->name());
+    Value* made = &to_.add_constant(aten::held_constant(to_.module(), *v), aten::held_as(v->type()),
+                                    v->name());
     map_[v] = made;
     return made;
   }

@@ -4,6 +4,7 @@
 import torch
 from torch import nn
 
+from ..tester.function import Function
 from ..tester.suite import Case, op_suite
 
 BOTH = ("arm", "xnnpack")
@@ -79,3 +80,27 @@ op_suite(
     },
 )
 op_suite("cat_sums", CatSums, cases={"": Case(((1, 4, 8, 8), (1, 4, 8, 8)))})
+
+
+def function_of(name):
+    return lambda x, y: getattr(torch, name)((x + 1, y))
+
+
+op_suite(
+    "stacks",
+    Function,
+    cases={
+        label: Case(shapes, (function_of(label.partition("_of_")[0]),), kinds=("MI", "BI"))
+        for label, shapes in {
+            "hstack": ((2, 3), (2, 4)),
+            "hstack_of_vectors": ((3,), (4,)),
+            "vstack": ((2, 3), (4, 3)),
+            "vstack_of_vectors": ((3,), (3,)),
+            "dstack": ((2, 3), (2, 3)),
+            "dstack_of_vectors": ((3,), (3,)),
+            "dstack_of_images": ((2, 3, 4), (2, 3, 1)),
+            "column_stack": ((3, 2), (3,)),
+            "row_stack": ((3,), (2, 3)),
+        }.items()
+    },
+)

@@ -4,6 +4,7 @@
 import torch
 from torch import nn
 
+from ..tester.function import Function
 from ..tester.suite import Case, op_suite
 
 
@@ -88,3 +89,32 @@ op_suite(
 op_suite("swapaxes", Axes, cases={"": Case(((1, 3, 4, 5),), (lambda x: x.swapaxes(1, -1),))})
 op_suite("matrix_transpose", Axes, cases={"": Case(((1, 3, 4, 5),), (lambda x: x.mT,))})
 op_suite("all_axes", Axes, cases={"": Case(((3, 4),), (lambda x: x.T,))})
+op_suite(
+    "adjoints",
+    Axes,
+    cases={
+        "mH": Case(((2, 3, 4),), (lambda x: x.mH,), kinds=("MI",)),
+        "matrix_H": Case(((3, 4),), (lambda x: x.H,), kinds=("MI",)),
+        "adjoint": Case(((2, 3, 4),), (lambda x: x.adjoint(),), kinds=("MI",)),
+    },
+)
+op_suite(
+    "broadcasts",
+    Function,
+    cases={
+        "to": Case(((4, 1),), (lambda x: torch.broadcast_to(x, (2, 4, 3)) + 1,), kinds=("MI", "BI")),
+        "tensors": Case(
+            ((4, 1), (3,)), (lambda x, y: torch.broadcast_tensors(x + 1, y),), kinds=("MI",)
+        ),
+        "meshgrid": Case(
+            ((3,), (4,)),
+            (lambda x, y: torch.meshgrid(x + 1, y, indexing="ij"),),
+            kinds=("MI",),
+        ),
+        "meshgrid_xy": Case(
+            ((3,), (4,), (2,)),
+            (lambda x, y, z: torch.meshgrid(x + 1, y, z, indexing="xy"),),
+            kinds=("MI",),
+        ),
+    },
+)

@@ -4,6 +4,7 @@
 import torch
 from torch import nn
 
+from ..tester.function import Function
 from ..tester.suite import Case, op_suite
 
 
@@ -63,3 +64,20 @@ class Narrow(nn.Module):
 
 op_suite("slice_steps", Steps, cases={"": Case(SHAPES)})
 op_suite("narrow", Narrow, cases={"": Case(SHAPES)})
+op_suite(
+    "splits",
+    Function,
+    cases={
+        label: Case(((4, 6, 4),), (function,), kinds=("MI",))
+        for label, function in {
+            "hsplit": lambda x: torch.hsplit(x + 1, 3),
+            "hsplit_places": lambda x: torch.hsplit(x + 1, (1, 4)),
+            "hsplit_of_a_vector": lambda x: torch.hsplit(x.sum((0, 1)), 2),
+            "vsplit": lambda x: torch.vsplit(x + 1, 2),
+            "dsplit": lambda x: torch.dsplit(x + 1, (1, 2)),
+            "unsafe_split": lambda x: torch.unsafe_split(x + 1, 4, 1),
+            "unsafe_split_sizes": lambda x: torch.unsafe_split_with_sizes(x + 1, (1, 5), 1),
+            "unsafe_chunk": lambda x: torch.unsafe_chunk(x + 1, 3, 1),
+        }.items()
+    },
+)

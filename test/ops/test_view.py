@@ -5,6 +5,7 @@ data."""
 import torch
 from torch import nn
 
+from ..tester.function import Function
 from ..tester.suite import Case, op_suite
 
 
@@ -86,3 +87,31 @@ class Unflatten(nn.Module):
 
 
 op_suite("unflatten", Unflatten, cases={"": Case(((1, 8, 3), (1, 4, 6)))})
+op_suite(
+    "ravel",
+    Function,
+    cases={
+        "": Case(((2, 3, 4),), (lambda x: torch.ravel(x) + 1,)),
+        "atleast_1d": Case(((4,),), (lambda x: torch.atleast_1d(x.sum()) + 1,), kinds=("MI",)),
+        "atleast_2d": Case(((4,),), (lambda x: torch.atleast_2d(x) + 1,), kinds=("MI",)),
+        "atleast_3d": Case(((4, 2),), (lambda x: torch.atleast_3d(x) + 1,), kinds=("MI",)),
+        "type_as": Case(
+            ((4, 2), (3,)), (lambda x, y: (x > 0).type_as(y) + x,), kinds=("MI", "core")
+        ),
+        "dropouts": Case(
+            ((2, 3, 4),),
+            (
+                lambda x: torch.feature_alpha_dropout(
+                    torch.alpha_dropout(torch.feature_dropout(x + 1, 0.5, False), 0.5, False),
+                    0.5,
+                    False,
+                ),
+            ),
+            kinds=("MI", "core"),
+        ),
+        "native_dropout": Case(
+            ((2, 3),), (lambda x: torch.native_dropout(x + 1, 0.5, False)[0],), kinds=("MI",)
+        ),
+        "real": Case(((2, 3),), (lambda x: torch.ops.aten.real.default(x) + 1,), kinds=("MI",)),
+    },
+)

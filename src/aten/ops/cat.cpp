@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aten/arithmetic.h"
+#include "aten/calls.h"
 
 // Tensors one after another along an axis: CONCAT. Quantised inputs are brought to the output's
 // parameters, which they normally share with it.
@@ -46,9 +47,34 @@ Lowered lower_stack(const Call& n, Builder& b) {
     parts.push_back(b.call("aten.unsqueeze.default", {x}, {x->dtype(), shape, x->quant()},
                            {{"dim", Attr::integer(axis)}}));
   }
-  const auto count = static_cast<int16_t>(parts.size());
-  const NamedArg dim{"dim", Attr::integer(axis)};
-  return b.call_all("aten.cat.default", parts, {&count, 1}, {&n.out(), 1}, {&dim, 1});
+  return call_cat(b, parts, static_cast<int>(axis), n.out());
+}
+
+/// cat along `axis` of the inputs with the shapes that `with_axes` gives them.
+Lowered call_joined(const Call& n, Builder& b, int axis, Shape (*with_axes)(const Shape&)) {
+  std::vector<Value*> parts;
+  for (Value* x : n.tensors("tensors"))
+    parts.push_back(call_view(b, x, with_axes(x->shape())));
+  if (parts.empty()) {
+    return reject(Code::kRejectShape, "{}: there are no inputs", n.schema().full_name);
+  }
+  return call_cat(b, parts, axis, n.out());
+}
+
+Shape at_least_1d(const Shape& s) {
+  return s.rank() == 0 ? Shape{1} : s;
+}
+/// A vector as a row.
+Shape at_least_2d(const Shape& s) {
+  return s.rank() > 1 ? s : Shape{1, s.num_elements()};
+}
+/// A vector as a column.
+Shape with_columns(const Shape& s) {
+  return s.rank() > 1 ? s : Shape{s.num_elements(), 1};
+}
+Shape at_least_3d(const Shape& s) {
+  if (s.rank() > 2) return s;
+  return s.rank() == 2 ? Shape{s[0], s[1], 1} : Shape{1, s.num_elements(), 1};
 }
 
 }  // namespace
@@ -70,4 +96,36 @@ TOSAIC_ATEN_OP(stack) = {
     .quant = {same({0, out(0)})},
     .lower = lower_stack,
     .cpu = "aten::stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(hstack) = {
+    .schemas = schemas("aten::hstack(Tensor[] tensors) -> Tensor"),
+    .doc = "Tensors one after another along the second axis, or along the only one: cat.",
+    .traits = Trait::kAlias,
+    .lower =
+        [](const Call& n, Builder& b) {
+          return call_joined(n, b, n.out().shape.rank() > 1 ? 1 : 0, at_least_1d);
+        },
+};
+
+TOSAIC_ATEN_OP(vstack) = {
+    .schemas = schemas("aten::vstack(Tensor[] tensors) -> Tensor",
+                       "aten::row_stack(Tensor[] tensors) -> Tensor"),
+    .doc = "Tensors one after another along the first axis, vectors as rows: cat.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) { return call_joined(n, b, 0, at_least_2d); },
+};
+
+TOSAIC_ATEN_OP(dstack) = {
+    .schemas = schemas("aten::dstack(Tensor[] tensors) -> Tensor"),
+    .doc = "Tensors one after another along the third axis: cat.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) { return call_joined(n, b, 2, at_least_3d); },
+};
+
+TOSAIC_ATEN_OP(column_stack) = {
+    .schemas = schemas("aten::column_stack(Tensor[] tensors) -> Tensor"),
+    .doc = "Tensors one after another along the second axis, vectors as columns: cat.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) { return call_joined(n, b, 1, with_columns); },
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aten/arithmetic.h"
+#include "aten/calls.h"
 
 // Tensors repeated along axes: TILE. How often follows from the sizes of the result.
 
@@ -21,6 +22,38 @@ Lowered lower_expand(const Call& n, Builder& b) {
   return b.emit(tosa::tile, {x, b.shape_value(multiples)});
 }
 
+Value* call_expand(Builder& b, Value* x, const TensorType& type) {
+  if (x->shape() == type.shape) return x;
+  return b.call("aten.expand.default", {x}, type, {{"size", Attr::ints(type.shape.sizes())}});
+}
+
+Lowered lower_broadcast_tensors(const Call& n, Builder& b) {
+  std::vector<Value*> values;
+  for (Value* x : n.operands())
+    values.push_back(call_expand(b, x, {x->dtype(), n.out().shape, x->quant()}));
+  return values;
+}
+
+/// Vector i along axis i of a grid; with indexing "xy" the first two axes change places.
+Lowered lower_meshgrid(const Call& n, Builder& b) {
+  const bool swaps = n.schema().find("indexing") != nullptr && n.s("indexing") == "xy";
+  std::vector<Value*> values;
+  for (Value* x : n.operands()) {
+    const auto i = static_cast<int>(values.size());
+    const int axis = swaps && i < 2 && n.operands().size() > 1 ? 1 - i : i;
+    TensorType type{x->dtype(), n.out().shape, x->quant()};
+    Shape row = type.shape;
+    for (int a = 0; a < row.rank(); ++a)
+      row[a] = a == axis ? row[a] : 1;
+    if (row.num_elements() != x->shape().num_elements()) {
+      return reject(Code::kRejectShape, "{}: {} along axis {} of {}", n.schema().full_name,
+                    to_string(x->shape()), axis, to_string(type.shape));
+    }
+    values.push_back(call_expand(b, call_view(b, x, row), type));
+  }
+  return values;
+}
+
 Lowered lower_tile(const Call& n, Builder& b) {
   if (b.mode() == Builder::Mode::kLower) return lower_expand(n, b);
   // repeat takes no fewer numbers than there are axes.
@@ -36,7 +69,8 @@ Lowered lower_tile(const Call& n, Builder& b) {
 TOSAIC_ATEN_OP(expand) = {
     .schemas =
         schemas("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
-                "aten::expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor"),
+                "aten::expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor",
+                "aten::broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)"),
     .doc = "Axes of size 1 repeated: TILE.",
     .traits = Trait::kView,
     .quant = {same({0, out(0)})},
@@ -74,4 +108,19 @@ TOSAIC_ATEN_OP(tile) = {
     .traits = Trait::kView,
     .quant = {same({0, out(0)})},
     .lower = lower_tile,
+};
+
+TOSAIC_ATEN_OP(broadcast_tensors) = {
+    .schemas = schemas("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]"),
+    .doc = "Axes of size 1 repeated until all have the same sizes: expand.",
+    .traits = Trait::kAlias,
+    .lower = lower_broadcast_tensors,
+};
+
+TOSAIC_ATEN_OP(meshgrid) = {
+    .schemas = schemas("aten::meshgrid(Tensor[] tensors) -> Tensor[]",
+                       "aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]"),
+    .doc = "Vectors along the axes of a grid: expand.",
+    .traits = Trait::kAlias,
+    .lower = lower_meshgrid,
 };

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include "aten/arithmetic.h"
 
 // Tensors whose numbers the program states: constants.
@@ -12,7 +14,7 @@ constexpr int64_t kMaxElements = int64_t{1} << 24;
 /// A constant of number(i) for each element i of the result.
 template <typename Fn>
 Lowered lower_numbers(const Call& n, Builder& b, Fn number) {
-  const TensorType& type = n.out();
+  const TensorType type = held_as(n.out());
   if (!type.shape.is_static() || type.shape.num_elements() == 0 ||
       type.shape.num_elements() > kMaxElements) {
     return reject(Code::kRejectShape, "{}: the result has sizes {}", n.schema().full_name,
@@ -30,6 +32,7 @@ Lowered lower_numbers(const Call& n, Builder& b, Fn number) {
   for (size_t i = 0; i < count; ++i) {
     values[i] = type.quant == nullptr ? static_cast<int64_t>(number(i))
                                       : quantised_value(number(i), *type.quant);
+    if (n.out().dtype == DType::kU8) values[i] = static_cast<int8_t>(values[i]);  // the same bits
   }
   return &b.graph().add_constant(module.constant_ints(type.dtype, type.shape, values), type);
 }
@@ -45,6 +48,45 @@ Lowered lower_arange(const Call& n, Builder& b) {
   const double start = given("start", 0);
   const double step = given("step", 1);
   return lower_numbers(n, b, [=](size_t i) { return start + static_cast<double>(i) * step; });
+}
+
+/// From `start` to `end`, both included, with the rounding of PyTorch: from the nearer end.
+Lowered lower_linspace(const Call& n, Builder& b, bool is_exponent) {
+  const double start = n.f("start");
+  const double end = n.f("end");
+  const int64_t steps = n.i("steps");
+  const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
+  return lower_numbers(n, b, [=, &n](size_t at) {
+    const auto i = static_cast<int64_t>(at);
+    const double value = i < steps / 2 || steps == 1
+                             ? start + static_cast<double>(i) * step
+                             : end - static_cast<double>(steps - 1 - i) * step;
+    return is_exponent ? std::pow(n.f("base"), value) : value;
+  });
+}
+
+Lowered lower_eye(const Call& n, Builder& b) {
+  const Shape& s = n.out().shape;
+  if (s.rank() != 2) {
+    return reject(Code::kRejectShape, "{}: the result has sizes {}", n.schema().full_name,
+                  to_string(s));
+  }
+  const auto period = static_cast<size_t>(s[1]) + 1;
+  return lower_numbers(n, b, [=](size_t i) { return i % period == 0 ? 1.0 : 0.0; });
+}
+
+Lowered call_full(const Call& n, Builder& b, const Attr& value) {
+  return b.call("aten.full.default", {}, n.out(),
+                {{"size", Attr::ints(n.out().shape.sizes())},
+                 {"fill_value", value},
+                 {"dtype", Attr::dtype(n.out().dtype)}});
+}
+
+/// The numbers of a new tensor are not defined before it is written: zeros.
+Lowered call_zeros(const Call& n, Builder& b) {
+  return b.call(
+      "aten.zeros.default", {}, n.out(),
+      {{"size", Attr::ints(n.out().shape.sizes())}, {"dtype", Attr::dtype(n.out().dtype)}});
 }
 
 }  // namespace
@@ -148,4 +190,82 @@ TOSAIC_ATEN_OP(full_like) = {
     .cpu =
         "aten::full_like.out(Tensor self, Scalar fill_value, *, "
         "MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(linspace) = {
+    .schemas = schemas(
+        "aten::linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, "
+        "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"),
+    .doc = "Numbers at equal distances between two: a constant.",
+    .traits = Trait::kView,
+    .lower = [](const Call& n, Builder& b) { return lower_linspace(n, b, false); },
+};
+
+TOSAIC_ATEN_OP(logspace) = {
+    .schemas = schemas("aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, "
+                       "ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+                       "bool? pin_memory=None) -> Tensor"),
+    .doc = "Powers of exponents at equal distances: a constant.",
+    .traits = Trait::kView,
+    .lower = [](const Call& n, Builder& b) { return lower_linspace(n, b, true); },
+};
+
+TOSAIC_ATEN_OP(eye) = {
+    .schemas = schemas("aten::eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, "
+                       "Device? device=None, bool? pin_memory=None) -> Tensor",
+                       "aten::eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, "
+                       "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
+                       "Tensor"),
+    .doc = "Ones on the diagonal of zeros: a constant.",
+    .traits = Trait::kView,
+    .lower = lower_eye,
+};
+
+TOSAIC_ATEN_OP(empty) = {
+    .schemas = schemas(
+        "aten::empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+        "aten::empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, "
+        "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "aten::empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, "
+        "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "aten::empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+        "aten::new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, "
+        "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, "
+        "ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+        "bool? pin_memory=None) -> Tensor",
+        "aten::new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, "
+        "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "aten::zero(Tensor self) -> Tensor", "aten::zero_(Tensor(a!) self) -> Tensor(a!)"),
+    .doc = "A tensor that is to be written, and one of zeros: zeros.",
+    .traits = Trait::kAlias,
+    .lower = call_zeros,
+};
+
+TOSAIC_ATEN_OP(new_full) = {
+    .schemas = schemas("aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, "
+                       "ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+                       "bool? pin_memory=None) -> Tensor"),
+    .doc = "full, with another value's dtype.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) { return call_full(n, b, n.arg("fill_value")); },
+};
+
+TOSAIC_ATEN_OP(new_ones) = {
+    .schemas = schemas("aten::new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, "
+                       "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
+                       "Tensor"),
+    .doc = "ones, with another value's dtype.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) { return call_full(n, b, Attr::integer(1)); },
+};
+
+TOSAIC_ATEN_OP(fill) = {
+    .schemas = schemas("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor",
+                       "aten::fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)"),
+    .doc = "full, of another value's sizes.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) { return call_full(n, b, n.arg("value")); },
 };

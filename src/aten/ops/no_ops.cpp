@@ -41,10 +41,40 @@ TOSAIC_ATEN_OP(clone) = {
 };
 
 TOSAIC_ATEN_OP(dropout) = {
-    .schemas = schemas("aten::dropout(Tensor input, float p, bool train) -> Tensor",
-                       "aten::dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"),
+    .schemas =
+        schemas("aten::dropout(Tensor input, float p, bool train) -> Tensor",
+                "aten::dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
+                "aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor",
+                "aten::alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
+                "aten::feature_dropout(Tensor input, float p, bool train) -> Tensor",
+                "aten::feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
+                "aten::feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor",
+                "aten::feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"),
     .doc = "At inference the operand itself.",
     .traits = Trait::kNoOp,
     .quant = {same({0, out(0)})},
     .lower = lower_dropout,
+};
+
+TOSAIC_ATEN_OP(native_dropout) = {
+    .schemas = schemas("aten::native_dropout(Tensor input, float p, bool? train) -> "
+                       "(Tensor, Tensor)"),
+    .doc = "At inference the operand itself, without what was kept.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder&) -> Lowered {
+      if (!n.has("train") || n.b("train")) {
+        Reject r = reject(Code::kRejectAttribute, "{}: train is true", n.schema().full_name);
+        r.hint = "call model.eval() before exporting";
+        return r;
+      }
+      return std::vector<Value*>{n.in(0), nullptr};
+    },
+};
+
+TOSAIC_ATEN_OP(real_part) = {
+    .schemas = schemas("aten::real(Tensor(a) self) -> Tensor(a)"),
+    .doc = "Real numbers are their own real part.",
+    .traits = Trait::kNoOp,
+    .quant = {same({0, out(0)})},
+    .lower = lower_no_op,
 };

@@ -134,8 +134,11 @@ TOSAIC_ATEN_OP(movedim) = {
 };
 
 TOSAIC_ATEN_OP(mT) = {
-    .schemas = schemas("aten::mT(Tensor(a) self) -> Tensor(a)"),
-    .doc = "The last two axes exchanged: TRANSPOSE.",
+    .schemas = schemas("aten::mT(Tensor(a) self) -> Tensor(a)",
+                       "aten::mH(Tensor(a) self) -> Tensor(a)",
+                       "aten::matrix_H(Tensor(a) self) -> Tensor(a)",
+                       "aten::adjoint(Tensor(a) self) -> Tensor(a)"),
+    .doc = "The last two axes exchanged: TRANSPOSE. Real numbers are their own conjugates.",
     .traits = Trait::kView,
     .quant = {same({0, out(0)})},
     .lower = [](const Call& n, Builder& b) { return lower_turned(n, b, 2); },

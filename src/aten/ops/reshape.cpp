@@ -88,3 +88,14 @@ TOSAIC_ATEN_OP(view_as) = {
     .quant = {same({0, out(0)})},
     .lower = lower_or_record_reshape,
 };
+
+TOSAIC_ATEN_OP(ravel) = {
+    .schemas = schemas("aten::ravel(Tensor(a) self) -> Tensor(a)",
+                       "aten::atleast_1d(Tensor self) -> Tensor",
+                       "aten::atleast_2d(Tensor self) -> Tensor",
+                       "aten::atleast_3d(Tensor self) -> Tensor"),
+    .doc = "The same elements in one axis, or in more axes of size 1: RESHAPE.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = lower_or_record_reshape,
+};

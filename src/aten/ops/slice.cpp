@@ -115,8 +115,7 @@ Lowered lower_select(const Call& n, Builder& b) {
 }
 
 /// Results one after another along the axis; unbind's have lost it, which RESHAPE sees to.
-Lowered lower_parts(const Call& n, Builder& b, bool keeps_axis) {
-  int64_t axis = n.i("dim");
+Lowered lower_parts(const Call& n, Builder& b, int64_t axis, bool keeps_axis) {
   const Shape& shape = n.in(0)->shape();
   if (shape.rank() == 0 || !normalise_axis(axis, shape.rank())) return no_axis(n, axis);
   std::vector<Value*> values;
@@ -194,11 +193,14 @@ TOSAIC_ATEN_OP(split) = {
         "aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> "
         "Tensor(a)[]",
         "aten::split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
-        "aten::split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"),
+        "aten::split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
+        "aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
+        "aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
+        "aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]"),
     .doc = "An axis cut into parts: one SLICE per result.",
     .traits = Trait::kView,
     .quant = {same({0, out(0)})},
-    .lower = [](const Call& n, Builder& b) { return lower_parts(n, b, true); },
+    .lower = [](const Call& n, Builder& b) { return lower_parts(n, b, n.i("dim"), true); },
 };
 
 TOSAIC_ATEN_OP(unbind) = {
@@ -207,5 +209,35 @@ TOSAIC_ATEN_OP(unbind) = {
     .doc = "Each index of an axis, which goes away: SLICE and RESHAPE per result.",
     .traits = Trait::kView,
     .quant = {same({0, out(0)})},
-    .lower = [](const Call& n, Builder& b) { return lower_parts(n, b, false); },
+    .lower = [](const Call& n, Builder& b) { return lower_parts(n, b, n.i("dim"), false); },
+};
+
+TOSAIC_ATEN_OP(hsplit) = {
+    .schemas = schemas("aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
+                       "aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"),
+    .doc = "The second axis, or a vector, cut into parts: one SLICE per result.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower =
+        [](const Call& n, Builder& b) {
+          return lower_parts(n, b, n.in(0)->shape().rank() > 1 ? 1 : 0, true);
+        },
+};
+
+TOSAIC_ATEN_OP(vsplit) = {
+    .schemas = schemas("aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
+                       "aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"),
+    .doc = "The first axis cut into parts: one SLICE per result.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = [](const Call& n, Builder& b) { return lower_parts(n, b, 0, true); },
+};
+
+TOSAIC_ATEN_OP(dsplit) = {
+    .schemas = schemas("aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
+                       "aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"),
+    .doc = "The third axis cut into parts: one SLICE per result.",
+    .traits = Trait::kView,
+    .quant = {same({0, out(0)})},
+    .lower = [](const Call& n, Builder& b) { return lower_parts(n, b, 2, true); },
 };

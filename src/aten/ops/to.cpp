@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aten/arithmetic.h"
 
-// Conversion to another dtype: nothing when it is the same, else CAST. From float to integers
-// PyTorch cuts the fraction off and CAST rounds: that is refused.
+// Conversion to another dtype: nothing when it is the same, else CAST, from bool to float SELECT.
+// From float to integers PyTorch cuts the fraction off and CAST rounds: that is refused.
 
 namespace tosaic::aten {
 namespace {
@@ -16,6 +16,10 @@ Lowered lower_to(const Call& n, Builder& b) {
   if (is_float(from) && !is_float(to)) {
     return reject(Code::kRejectDtype, "{}: {} to {}: PyTorch truncates and TOSA's CAST rounds",
                   n.schema().full_name, dtype_name(from), dtype_name(to));
+  }
+  if (from == DType::kBool && is_float(to)) {  // of which TOSA has no CAST
+    const int rank = x->shape().rank();
+    return b.emit(tosa::select, {x, b.scalar_float(to, 1, rank), b.scalar_float(to, 0, rank)});
   }
   return b.cast(x, to);
 }
@@ -45,4 +49,14 @@ TOSAIC_ATEN_OP(to) = {
     .cpu =
         "aten::_to_copy.out(Tensor self, *, bool non_blocking=False, "
         "MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(type_as) = {
+    .schemas = schemas("aten::type_as(Tensor self, Tensor other) -> Tensor"),
+    .doc = "The dtype of another tensor: to.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) -> Lowered {
+      if (n.in(0)->dtype() == n.out().dtype) return n.in(0);
+      return b.call("aten.to.dtype", {n.in(0)}, n.out(), {{"dtype", Attr::dtype(n.out().dtype)}});
+    },
 };

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "aten/calls.h"
+
+// A tensor with other elements in a part of it, which programs without in-place writes have for
+// y[:, 1:3] = x: slices of both, one after another.
+
+namespace tosaic::aten {
+namespace {
+
+/// `src` with the dtype and the sizes of `type`.
+Value* call_written(Builder& b, Value* src, const TensorType& type) {
+  if (src->dtype() != type.dtype) {
+    src = b.call("aten.to.dtype", {src}, {type.dtype, src->shape(), nullptr},
+                 {{"dtype", Attr::dtype(type.dtype)}});
+  }
+  if (src->shape() == type.shape) return src;
+  return b.call("aten.expand.default", {src}, {type.dtype, type.shape, src->quant()},
+                {{"size", Attr::ints(type.shape.sizes())}});
+}
+
+/// Elements first, first + step, … of an axis.
+struct Places {
+  int axis = 0;
+  int64_t first = 0;
+  int64_t count = 0;
+  int64_t step = 1;
+};
+
+/// `x` with `src` at some places of an axis. Between two places lie step - 1 elements of `x`, so
+/// that for each distance from a place there is a tensor as large as `src`: stacked behind the axis
+/// they are the whole range.
+Value* call_scatter(Builder& b, Value* x, Value* src, const Places& at) {
+  const int64_t size = x->shape()[at.axis];
+  const int64_t extent = std::min(at.count * at.step, size - at.first);
+  Value* range = src;
+  if (at.step > 1 && at.count > 1) {
+    TensorType whole = x->type();
+    whole.shape[at.axis] = at.count * at.step;
+    // The last place may have fewer elements behind it: what is repeated there is cut off below.
+    Value* padded = call_slice(b, x, at.axis, at.first, extent);
+    if (extent < at.count * at.step) {
+      Value* parts[] = {padded, call_slice(b, x, at.axis, 0, at.count * at.step - extent)};
+      padded = call_cat(b, parts, at.axis, whole);
+    }
+    TensorType one = src->type();
+    std::vector<int64_t> sizes(one.shape.begin(), one.shape.end());
+    sizes.insert(sizes.begin() + at.axis + 1, 1);
+    const Shape one_shape(sizes);
+    sizes[static_cast<size_t>(at.axis) + 1] = at.step;
+    std::vector<Value*> distances = {call_view(b, src, one_shape)};
+    for (int64_t d = 1; d < at.step; ++d) {
+      Value* between = call_steps(b, padded, at.axis, d, at.count, at.step);
+      distances.push_back(call_view(b, between, one_shape));
+    }
+    range = call_cat(b, distances, at.axis + 1, {one.dtype, Shape(sizes), one.quant});
+    range = call_slice(b, call_view(b, range, whole.shape), at.axis, 0, extent);
+  }
+  std::vector<Value*> parts;
+  if (at.first > 0) parts.push_back(call_slice(b, x, at.axis, 0, at.first));
+  parts.push_back(range);
+  const int64_t end = at.first + range->shape()[at.axis];
+  if (end < size) parts.push_back(call_slice(b, x, at.axis, end, size - end));
+  return call_cat(b, parts, at.axis, x->type());
+}
+
+Lowered no_axis(const Call& n, int64_t axis) {
+  return reject(Code::kRejectAttribute, "{}: there is no axis {} in {}", n.schema().full_name, axis,
+                to_string(n.in(0)->shape()));
+}
+
+Lowered lower_slice_scatter(const Call& n, Builder& b) {
+  Value* x = n.in(0);
+  int64_t axis = n.i("dim");
+  if (x->shape().rank() == 0 || !normalise_axis(axis, x->shape().rank())) return no_axis(n, axis);
+  const int64_t size = x->shape()[static_cast<int>(axis)];
+  const auto bound = [&](std::string_view name, int64_t missing) {
+    int64_t value = n.has(name) ? n.i(name) : missing;
+    if (value < 0) value += size;
+    return std::clamp<int64_t>(value, 0, size);
+  };
+  Places at{static_cast<int>(axis), bound("start", 0), 0, n.i("step")};
+  if (at.step < 1) {
+    return reject(Code::kRejectAttribute, "{}: step {} is below 1", n.schema().full_name, at.step);
+  }
+  const int64_t extent = bound("end", size) - at.first;
+  if (extent <= 0) return x;
+  at.count = (extent + at.step - 1) / at.step;
+  TensorType part = x->type();
+  part.shape[at.axis] = at.count;
+  return call_scatter(b, x, call_written(b, n.in(1), part), at);
+}
+
+Lowered lower_select_scatter(const Call& n, Builder& b) {
+  Value* x = n.in(0);
+  int64_t axis = n.i("dim");
+  if (x->shape().rank() == 0 || !normalise_axis(axis, x->shape().rank())) return no_axis(n, axis);
+  const int64_t size = x->shape()[static_cast<int>(axis)];
+  int64_t index = n.i("index");
+  if (index < 0) index += size;
+  if (index < 0 || index >= size) {
+    return reject(Code::kRejectAttribute, "{}: there is no element {} of {}", n.schema().full_name,
+                  index, size);
+  }
+  std::vector<int64_t> sizes(x->shape().begin(), x->shape().end());
+  sizes[static_cast<size_t>(axis)] = 1;
+  std::vector<int64_t> selected = sizes;
+  selected.erase(selected.begin() + axis);
+  Value* src = call_written(b, n.in(1), {x->dtype(), Shape(selected), x->quant()});
+  return call_scatter(b, x, call_view(b, src, Shape(sizes)), {static_cast<int>(axis), index, 1, 1});
+}
+
+}  // namespace
+}  // namespace tosaic::aten
+
+TOSAIC_ATEN_OP(slice_scatter) = {
+    .schemas = schemas("aten::slice_scatter(Tensor self, Tensor src, int dim=0, "
+                       "SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"),
+    .doc = "A tensor with other elements in a range of an axis: slice and cat.",
+    .traits = Trait::kAlias,
+    .lower = lower_slice_scatter,
+};
+
+TOSAIC_ATEN_OP(select_scatter) = {
+    .schemas = schemas("aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> "
+                       "Tensor"),
+    .doc = "A tensor with other elements at one index of an axis: slice and cat.",
+    .traits = Trait::kAlias,
+    .lower = lower_select_scatter,
+};
+
+TOSAIC_ATEN_OP(copy) = {
+    .schemas = schemas("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor"),
+    .doc = "Another tensor's elements: to and expand.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) -> Lowered { return call_written(b, n.in(1), n.out()); },
+};
+
+TOSAIC_ATEN_OP(fill_tensor) = {
+    .schemas = schemas("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor",
+                       "aten::fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)"),
+    .doc = "One number of another tensor everywhere: to and expand.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) -> Lowered { return call_written(b, n.in(1), n.out()); },
+};
