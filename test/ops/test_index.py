@@ -4,6 +4,7 @@
 import torch
 from torch import nn
 
+from ..tester.function import Function
 from ..tester.suite import Case, op_suite
 
 
@@ -55,3 +56,44 @@ op_suite(
     cases={"": Case(IMAGE, (2, 3, 0, 1, 2)), "last": Case(IMAGE, (-1, 1))},
 )
 op_suite("index", Index, cases={"": Case(IMAGE)})
+op_suite(
+    "index_axes",
+    Function,
+    cases={
+        "two": Case(((4, 6),), (lambda x, i, j: x[i, j] + 1, [0, 2, -1], [1, 5, 0])),
+        "last_two": Case(IMAGE, (lambda x, i, j: x[:, :, i, j] + 1, [0, 2], [1, 3]), kinds=("MI",)),
+        "grid": Case(
+            IMAGE, (lambda x, i, j: x[:, :, i[:, None], j] + 1, [0, 2, 2], [1, 3]), kinds=("MI",)
+        ),
+        "many": Case(
+            ((1, 60, 3),), (lambda x, i: x[:, i] + 1, list(range(59, 9, -1))), kinds=("MI", "BI")
+        ),
+    },
+)
+op_suite(
+    "gather",
+    Function,
+    cases={
+        "": Case(
+            ((4, 6),), (lambda x, i: x.gather(1, i) + 1, [[0, 2], [1, 3], [5, 4], [0, 1]])
+        ),
+        "rows": Case(((4, 6),), (lambda x, i: x.gather(0, i) + 1, [[3, 0, 1]]), kinds=("MI",)),
+        "take_along": Case(
+            ((4, 6),),
+            (lambda x, i: torch.take_along_dim(x, i, 1) + 1, [[0], [1], [5], [0]]),
+            kinds=("MI",),
+        ),
+    },
+)
+op_suite(
+    "rot90",
+    Function,
+    cases={
+        "": Case(((4, 6),), (lambda x: torch.rot90(x) + 1,)),
+        "back": Case(((4, 6),), (lambda x: torch.rot90(x, -1) + 1,), kinds=("MI",)),
+        "half": Case(IMAGE, (lambda x: torch.rot90(x, 2, (2, 3)) + 1,), kinds=("MI",)),
+        "axes": Case(IMAGE, (lambda x: torch.rot90(x, 5, (3, 1)) + 1,), kinds=("MI",)),
+        "fliplr": Case(((4, 6),), (lambda x: torch.fliplr(x) + 1,)),
+        "flipud": Case(((4, 6),), (lambda x: torch.flipud(x) + 1,), kinds=("MI",)),
+    },
+)

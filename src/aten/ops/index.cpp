@@ -1,37 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <numeric>
+
 #include "aten/arithmetic.h"
 #include "aten/calls.h"
+#include "aten/indices.h"
 
 // Elements by index. Indices that are constants become slices; others are 64-bit integers in
 // PyTorch, which TOSA 1.0 lacks, and stay with ExecuTorch's kernels.
 
 namespace tosaic::aten {
 namespace {
-
-constexpr size_t kMaxIndices = 1024;
-
-std::optional<Reject> read_indices(const Call& n, const Value& index, int64_t size,
-                                   std::vector<int64_t>& indices) {
-  const std::string& name = n.schema().full_name;
-  if (!index.is_constant() || !is_integer(index.dtype()) || index.shape().rank() > 1) {
-    return reject(Code::kRejectNotConstant,
-                  "{}: indices of type {} must be a constant list; TOSA has no 64-bit integers",
-                  name, to_string(index.type()));
-  }
-  if (static_cast<size_t>(index.shape().num_elements()) > kMaxIndices) {
-    return reject(Code::kRejectShape, "{}: {} indices; up to {} are taken", name,
-                  index.shape().num_elements(), kMaxIndices);
-  }
-  indices = int_values(*index.constant());
-  for (int64_t& i : indices) {
-    if (i < 0) i += size;
-    if (i < 0 || i >= size) {
-      return reject(Code::kRejectAttribute, "{}: index {} of an axis of {}", name, i, size);
-    }
-  }
-  if (indices.empty()) return reject(Code::kRejectShape, "{}: there are no indices", name);
-  return std::nullopt;
-}
 
 Lowered take(const Call& n, Builder& b, int64_t axis, const Value& index) {
   Value* x = n.in(0);
@@ -40,22 +18,38 @@ Lowered take(const Call& n, Builder& b, int64_t axis, const Value& index) {
   }
   std::vector<int64_t> indices;
   if (auto r = read_indices(n, index, x->shape()[static_cast<int>(axis)], indices)) return *r;
-  return call_view(b, call_take(b, x, static_cast<int>(axis), indices), n.out());
+  return call_view(b, call_take_any(b, x, static_cast<int>(axis), indices), n.out());
 }
 
-/// One list of indices for one axis; the others are taken whole.
+/// x[:, i, j]: what the lists are broadcast to stands in the result where the axes stood.
 Lowered lower_index(const Call& n, Builder& b) {
-  const auto lists = n.tensors("indices");
-  int64_t axis = -1;
-  for (size_t i = 0; i < lists.size(); ++i) {
-    if (lists[i] == nullptr) continue;
-    if (axis >= 0) {
-      return reject(Code::kRejectAttribute, "{}: indices for several axes", n.schema().full_name);
-    }
-    axis = static_cast<int64_t>(i);
+  Places places;
+  if (auto r = read_places(n, n.tensors("indices"), n.in(0)->shape(), places)) return *r;
+  Value* x = call_view(b, n.in(0), places.merged);
+  return call_view(b, call_take_any(b, x, places.first_axis, places.list), n.out());
+}
+
+Lowered lower_gather(const Call& n, Builder& b) {
+  Value* x = n.in(0);
+  Places places;
+  if (auto r = read_flat_places(n, n.i("dim"), *n.tensor("index"), x->shape(), places)) return *r;
+  x = call_view(b, x, places.merged);
+  return call_view(b, call_take_any(b, x, 0, places.list), n.out());
+}
+
+/// gather along an axis where the indices have the sizes of the tensor.
+Lowered call_gather(const Call& n, Builder& b) {
+  Value* index = n.tensor("indices");
+  int64_t axis = n.has("dim") ? n.i("dim") : 0;
+  const Shape& s = n.in(0)->shape();
+  bool fits = n.has("dim") && index->shape().rank() == s.rank() && normalise_axis(axis, s.rank());
+  for (int i = 0; fits && i < s.rank(); ++i)
+    fits = i == axis || index->shape()[i] == s[i];
+  if (!fits) {
+    return reject(Code::kRejectShape, "{}: indices of sizes {} for {}; they are not broadcast",
+                  n.schema().full_name, to_string(index->shape()), to_string(s));
   }
-  if (axis < 0) return reject(Code::kRejectAttribute, "{}: no indices", n.schema().full_name);
-  return take(n, b, axis, *lists[static_cast<size_t>(axis)]);
+  return b.call("aten.gather.default", {n.in(0), index}, n.out(), {{"dim", Attr::integer(axis)}});
 }
 
 /// Places as [1,count]. TOSA FP moves no integers; a float holds places below 2^24.
@@ -123,6 +117,28 @@ Lowered lower_flip(const Call& n, Builder& b) {
   return x;
 }
 
+Value* call_flip(Builder& b, Value* x, std::initializer_list<int64_t> dims) {
+  return b.call("aten.flip.default", {x}, x->type(),
+                {{"dims", Attr::ints(std::span(dims.begin(), dims.size()))}});
+}
+
+/// Quarter turns from the first axis of `dims` to the second.
+Lowered lower_rot90(const Call& n, Builder& b) {
+  Value* x = n.in(0);
+  std::vector<int64_t> dims = n.ints("dims");
+  const int rank = x->shape().rank();
+  if (dims.size() != 2 || !normalise_axis(dims[0], rank) || !normalise_axis(dims[1], rank)) {
+    return reject(Code::kRejectAttribute, "{}: dims must be two axes", n.schema().full_name);
+  }
+  const int64_t turns = ((n.i("k") % 4) + 4) % 4;
+  if (turns == 0) return x;
+  if (turns == 2) return call_flip(b, x, {dims[0], dims[1]});
+  std::vector<int64_t> perm(static_cast<size_t>(rank));
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[static_cast<size_t>(dims[0])], perm[static_cast<size_t>(dims[1])]);
+  return call_flip(b, call_permute(b, x, perm), {turns == 1 ? dims[0] : dims[1]});
+}
+
 }  // namespace
 }  // namespace tosaic::aten
 
@@ -135,10 +151,31 @@ TOSAIC_ATEN_OP(flip) = {
     .cpu = "aten::flip.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)",
 };
 
+TOSAIC_ATEN_OP(fliplr) = {
+    .schemas = schemas("aten::fliplr(Tensor self) -> Tensor"),
+    .doc = "The second axis in the opposite direction: flip.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) -> Lowered { return call_flip(b, n.in(0), {1}); },
+};
+
+TOSAIC_ATEN_OP(flipud) = {
+    .schemas = schemas("aten::flipud(Tensor self) -> Tensor"),
+    .doc = "The first axis in the opposite direction: flip.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) -> Lowered { return call_flip(b, n.in(0), {0}); },
+};
+
+TOSAIC_ATEN_OP(rot90) = {
+    .schemas = schemas("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor"),
+    .doc = "Quarter turns in the plane of two axes: permute and flip.",
+    .traits = Trait::kAlias,
+    .lower = lower_rot90,
+};
+
 TOSAIC_ATEN_OP(index_select) = {
     .schemas = schemas("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor"),
     .doc =
-        "Elements of an axis by a list of indices: SLICEs and CONCAT when the list is a constant.",
+        "Elements by constant lists of indices: SLICEs and CONCAT, or GATHER where they are many.",
     .quant = {same({0, out(0)})},
     .lower = [](const Call& n, Builder& b) { return take(n, b, n.i("dim"), *n.tensor("index")); },
     .cpu =
@@ -149,7 +186,7 @@ TOSAIC_ATEN_OP(index_select) = {
 TOSAIC_ATEN_OP(index) = {
     .schemas = schemas("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"),
     .doc =
-        "Elements of an axis by a list of indices: SLICEs and CONCAT when the list is a constant.",
+        "Elements by constant lists of indices: SLICEs and CONCAT, or GATHER where they are many.",
     .quant = {same({0, out(0)})},
     .lower = lower_index,
     .cpu =
@@ -170,9 +207,18 @@ TOSAIC_ATEN_OP(embedding) = {
 TOSAIC_ATEN_OP(gather) = {
     .schemas = schemas("aten::gather(Tensor self, int dim, Tensor index, *, "
                        "bool sparse_grad=False) -> Tensor"),
-    .doc = "Elements by an index each; on the CPU, since TOSA has no 64-bit integers.",
+    .doc = "Elements by an index each, which must be a constant: GATHER, or SLICEs and CONCAT.",
     .quant = {same({0, out(0)})},
+    .lower = lower_gather,
     .cpu =
         "aten::gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, "
         "Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(take_along_dim) = {
+    .schemas = schemas("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> "
+                       "Tensor"),
+    .doc = "Elements along an axis by an index each: gather.",
+    .traits = Trait::kAlias,
+    .lower = call_gather,
 };
