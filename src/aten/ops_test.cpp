@@ -108,6 +108,26 @@ TEST(Rows, LimitsThatCrossGiveTheUpperOne) {
   EXPECT_EQ(c.run<float>(y, {{-5, 5}}), (std::vector<float>{1, 1}));
 }
 
+TEST(Rows, Int32IsLimitedToWholeNumbersWithinTheLimits) {
+  OneCall c;
+  const TensorType type{DType::kI32, {4}, nullptr};
+  const Lowered y = c.lower("aten.clamp.default", {c.input(type)}, type,
+                            {{"min", Attr::real(-2.5)}, {"max", Attr::real(3.5)}});
+  EXPECT_EQ(c.run<int32_t>(y, {{-9, -2, 3, 4}}), (std::vector<int32_t>{-2, -2, 3, 3}));
+}
+
+TEST(Rows, RestsOfInt32HaveTheSignOfTheDivisorOrOfTheDividend) {
+  const std::vector<int32_t> x = {7, -7, 7, -7, 6, 0};
+  const std::vector<int32_t> y = {3, 3, -3, -3, -3, 5};
+  const TensorType type{DType::kI32, {6}, nullptr};
+  OneCall c;
+  const Lowered of_divisor = c.lower("aten.remainder.Tensor", {c.input(type), c.input(type)}, type);
+  EXPECT_EQ(c.run<int32_t>(of_divisor, {x, y}), (std::vector<int32_t>{1, 2, -2, -1, 0, 0}));
+  OneCall d;
+  const Lowered of_dividend = d.lower("aten.fmod.Tensor", {d.input(type), d.input(type)}, type);
+  EXPECT_EQ(d.run<int32_t>(of_dividend, {x, y}), (std::vector<int32_t>{1, -1, 1, -1, 0, 0}));
+}
+
 TEST(Rows, LeakyReluTakesAnySlope) {
   for (const double slope : {0.25, 0.0, 2.0, -1.0}) {
     OneCall c;

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from ..tester.codes import CodeCase, code_suite, q8, q16
+from ..tester.function import Function
 from ..tester.suite import Case, op_suite
 
 
@@ -41,3 +42,18 @@ CODES = {
 }
 code_suite("amax", Amax, CODES)
 code_suite("amin", Amin, CODES)
+op_suite(
+    "extrema",
+    Function,
+    cases={
+        label: Case(SHAPE, (function,), kinds=("MI", "core"))
+        for label, function in {
+            "max": torch.max,
+            "min": torch.min,
+            "max_dim": lambda x: torch.max(x, 1)[0],
+            "min_dim": lambda x: torch.min(x, -1, keepdim=True).values,
+            "aminmax": torch.aminmax,
+            "aminmax_dim": lambda x: torch.aminmax(x, dim=2, keepdim=True),
+        }.items()
+    },
+)

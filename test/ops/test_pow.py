@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from ..tester.codes import CodeCase, code_suite, q8
+from ..tester.function import Function
 from ..tester.suite import Case, op_suite
 
 
@@ -75,3 +76,18 @@ code_suite(
 )
 code_suite("pow_of_number", PowOf, {"": CodeCase((GIVEN,), q8(0.2, -128), args=(2.5,))})
 code_suite("sqrt", lambda: torch.sqrt, {"": CodeCase((POSITIVE,), q8(1 / 64, -128), steps=0)})
+op_suite(
+    "pow_operands",
+    Function,
+    cases={
+        "fraction": Case(ONE, (lambda x: (x.abs() + 0.1) ** 1.7,), kinds=("MI", "core")),
+        "large": Case(ONE, (lambda x: x**20,), kinds=("MI",)),
+        "minus_fraction": Case(ONE, (lambda x: (x.abs() + 0.5) ** -0.3,), kinds=("MI",)),
+        "tensors": Case(((4, 6), (6,)), (lambda x, y: (x.abs() + 0.1) ** y,), kinds=("MI",)),
+        "whole": Case(((4, 6),), (lambda x: x ** torch.tensor([0.0, 1, 2, 3, -1, -2]),), kinds=("MI",)),
+        "in_place": Case(ONE, (lambda x: (x + 1).pow_(2),), kinds=("MI", "BI")),
+        "in_place_tensor": Case(
+            ((4, 6), (6,)), (lambda x, y: (x.abs() + 0.1).pow_(y),), kinds=("MI",)
+        ),
+    },
+)

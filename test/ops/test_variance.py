@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from ..tester.codes import CodeCase, code_suite, q8, q16
+from ..tester.function import Function
 from ..tester.suite import Case, op_suite
 
 
@@ -56,3 +57,16 @@ def codes(out8, out16):
 code_suite("var", Var, codes(q8(0.15, -128), q16(2e-3)))
 code_suite("std", Std, codes(q8(0.03, -128), q16(3e-4)))
 code_suite("std_equal", Std, {"": CodeCase((q8(0.05, 3, 3, 4),), q8(0.001), ((40, 2),), (-1,))})
+op_suite(
+    "var_mean",
+    Function,
+    cases={
+        "": Case(SHAPE, (torch.var_mean,), **FLOAT),
+        "dim": Case(SHAPE, (lambda x: torch.var_mean(x, 1, unbiased=False),), **FLOAT),
+        "correction": Case(
+            SHAPE, (lambda x: torch.var_mean(x, dim=(2, 3), correction=2, keepdim=True),), **FLOAT
+        ),
+        "std": Case(SHAPE, (lambda x: torch.std_mean(x, dim=-1),), **FLOAT),
+        "std_all": Case(SHAPE, (lambda x: torch.std_mean(x, False),), **FLOAT),
+    },
+)

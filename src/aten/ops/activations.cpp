@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -18,6 +19,13 @@ Lowered lower_clamp(const Call& n, Builder& b, double lo, double hi) {
   lo = std::min(lo, hi);  // PyTorch: where the limits cross, everything is `hi`
   if (!n.any_quantised()) {
     if (is_float(x->dtype())) return b.clamp_float(x, lo, hi);
+    if (x->dtype() == DType::kI32 && n.out().dtype == DType::kI32) {
+      using Limits = std::numeric_limits<int32_t>;
+      const auto whole = [](double limit) {
+        return static_cast<int64_t>(std::clamp<double>(limit, Limits::min(), Limits::max()));
+      };
+      return b.clamp_int(x, whole(std::ceil(lo)), whole(std::floor(hi)));
+    }
     return reject(Code::kRejectDtype, "{}: no form for {}", n.schema().full_name,
                   dtype_name(x->dtype()));
   }
@@ -108,6 +116,26 @@ TOSAIC_ATEN_OP(clamp) = {
     .cpu =
         "aten::clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, "
         "Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(clamp_min) = {
+    .schemas = schemas("aten::clamp_min(Tensor self, Scalar min) -> Tensor",
+                       "aten::clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)"),
+    .doc = "The value, at least min: clamp.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) -> Lowered {
+      return b.call("aten.clamp.default", {n.in(0)}, n.out(), {{"min", n.arg("min")}});
+    },
+};
+
+TOSAIC_ATEN_OP(clamp_max) = {
+    .schemas = schemas("aten::clamp_max(Tensor self, Scalar max) -> Tensor",
+                       "aten::clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)"),
+    .doc = "The value, at most max: clamp.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) -> Lowered {
+      return b.call("aten.clamp.default", {n.in(0)}, n.out(), {{"max", n.arg("max")}});
+    },
 };
 
 TOSAIC_ATEN_OP(leaky_relu) = {

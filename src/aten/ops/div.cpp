@@ -45,13 +45,13 @@ double floor_quotient_value(double x, double y) {
 
 // ---- Float ------------------------------------------------------------------------------------
 
-/// Operands of float rows, of equal rank.
+/// Operands that are not quantised, of equal rank.
 struct Operands {
   Value* x;
   Value* y;
 };
 
-Operands float_operands(const Call& n, Builder& b) {
+Operands operands_of(const Call& n, Builder& b) {
   const int rank = n.out().shape.rank();
   const DType dtype = n.out().dtype;
   Value* y = n.num_in() < 2 ? number(n, b, n.f("other")) : b.cast(n.in(1), dtype);
@@ -143,7 +143,7 @@ Lowered lower_div(const Call& n, Builder& b, Rounding rounding) {
     }
   }
   if (!is_float(n.out().dtype)) return refuse_dtype(n);
-  const Operands o = float_operands(n, b);
+  const Operands o = operands_of(n, b);
   if (rounding == Rounding::kNone) return quotient(b, o);
   return rounding == Rounding::kFloor ? floor_division(n, b, o).quotient
                                       : trunc_division(n, b, o).quotient;
@@ -156,14 +156,23 @@ Lowered lower_div_mode(const Call& n, Builder& b) {
                 n.schema().full_name, n.s("rounding_mode"));
 }
 
+/// Rest of x / y of the sign of x, in int32.
+Value* int_rest(Builder& b, const Operands& o) {
+  return b.emit(tosa::sub, {o.x, b.mul(b.emit(tosa::intdiv, {o.x, o.y}), o.y)});
+}
+
 Lowered lower_remainder(const Call& n, Builder& b) {
   if (n.any_quantised()) {
     if (!can_divide(divisor_number(n))) return refuse_divisor(n);
     return lower_step_table(
         n, b, [](double x, const Call& c) { return remainder_value(x, divisor_number(c)); });
   }
+  if (n.out().dtype == DType::kI32) {
+    const Operands o = operands_of(n, b);
+    return int_rest(b, {b.emit(tosa::add, {int_rest(b, o), o.y}), o.y});
+  }
   if (!is_float(n.out().dtype)) return refuse_dtype(n);
-  return floor_division(n, b, float_operands(n, b)).rest;
+  return floor_division(n, b, operands_of(n, b)).rest;
 }
 
 Lowered lower_fmod(const Call& n, Builder& b) {
@@ -172,8 +181,9 @@ Lowered lower_fmod(const Call& n, Builder& b) {
     return lower_step_table(
         n, b, [](double x, const Call& c) { return std::fmod(x, divisor_number(c)); });
   }
+  if (n.out().dtype == DType::kI32) return int_rest(b, operands_of(n, b));
   if (!is_float(n.out().dtype)) return refuse_dtype(n);
-  return trunc_division(n, b, float_operands(n, b)).rest;
+  return trunc_division(n, b, operands_of(n, b)).rest;
 }
 
 }  // namespace

@@ -8,12 +8,13 @@
 namespace tosaic::aten {
 namespace {
 
-Lowered lower_choice(const Call& n, Builder& b, const OpDef& op) {
+Lowered lower_choice(const Call& n, Builder& b, const OpDef& op,
+                     tosa::NanMode mode = tosa::NanMode::kPropagate) {
   const int rank = n.out().shape.rank();
   if (!n.any_quantised()) {
     Value* x = b.expand_rank(b.cast(n.in(0), n.out().dtype), rank);
     Value* y = b.expand_rank(b.cast(n.in(1), n.out().dtype), rank);
-    return b.emit(op, {x, y}, tosa::NanModeAttrs{});
+    return b.emit(op, {x, y}, tosa::NanModeAttrs{mode});
   }
   if (auto r = check_activation(n, n.in(0)->type(), "operand 0")) return *r;
   if (auto r = check_activation(n, n.in(1)->type(), "operand 1")) return *r;
@@ -27,6 +28,21 @@ Lowered lower_choice(const Call& n, Builder& b, const OpDef& op) {
   Value* y = in_steps_of_output(n.in(1));
   Value* z = b.emit(op, {x, y}, tosa::NanModeAttrs{});
   return clamp_to_range(b, b.rescale(z, n.out().dtype, 1, 0, to.zero_point()), n.out());
+}
+
+/// PyTorch: where the limits cross, the upper one.
+Lowered lower_clamp(const Call& n, Builder& b) {
+  const auto limited = [&](std::string_view overload, Value* x, std::string_view name) {
+    Value* limit = n.tensor(name);
+    if (limit == nullptr) return x;
+    Shape shape;
+    if (!broadcast(x->shape(), limit->shape(), shape)) shape = n.out().shape;
+    return b.call(overload, {x, limit}, {n.out().dtype, shape, n.out().quant});
+  };
+  Value* x = limited("aten.maximum.default", n.in(0), "min");
+  x = limited("aten.minimum.default", x, "max");
+  if (x != n.in(0)) return x;
+  return reject(Code::kRejectAttribute, "{}: there are no limits", n.schema().full_name);
 }
 
 }  // namespace
@@ -48,4 +64,52 @@ TOSAIC_ATEN_OP(minimum) = {
     .quant = {same({0, 1, out(0)})},
     .lower = [](const Call& n, Builder& b) { return lower_choice(n, b, tosa::minimum); },
     .cpu = "aten::minimum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(clamp_tensor) = {
+    .schemas = schemas(
+        "aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+        "aten::clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)"),
+    .doc = "A value between two others, of which one may be missing: maximum and minimum.",
+    .quant = {same({0, 1, 2, out(0)})},
+    .lower = lower_clamp,
+    .cpu =
+        "aten::clamp.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, "
+        "Tensor(a!) out) -> Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(clamp_min_tensor) = {
+    .schemas = schemas("aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
+                       "aten::clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)"),
+    .doc = "maximum.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) -> Lowered {
+      return b.call("aten.maximum.default", {n.in(0), n.in(1)}, n.out());
+    },
+};
+
+TOSAIC_ATEN_OP(clamp_max_tensor) = {
+    .schemas = schemas("aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
+                       "aten::clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)"),
+    .doc = "minimum.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) -> Lowered {
+      return b.call("aten.minimum.default", {n.in(0), n.in(1)}, n.out());
+    },
+};
+
+TOSAIC_ATEN_OP(fmax) = {
+    .schemas = schemas("aten::fmax(Tensor self, Tensor other) -> Tensor"),
+    .doc = "Greater of two values, of which one may be no number: MAXIMUM, quantised in int32.",
+    .quant = {same({0, 1, out(0)})},
+    .lower = [](const Call& n,
+                Builder& b) { return lower_choice(n, b, tosa::maximum, tosa::NanMode::kIgnore); },
+};
+
+TOSAIC_ATEN_OP(fmin) = {
+    .schemas = schemas("aten::fmin(Tensor self, Tensor other) -> Tensor"),
+    .doc = "Lesser of two values, of which one may be no number: MINIMUM, quantised in int32.",
+    .quant = {same({0, 1, out(0)})},
+    .lower = [](const Call& n,
+                Builder& b) { return lower_choice(n, b, tosa::minimum, tosa::NanMode::kIgnore); },
 };

@@ -3,13 +3,13 @@
 
 #include "aten/elementwise.h"
 
-// Powers. With small whole exponents they are products, which are right for negative bases too;
-// with 1/2 they are square roots. Quantised they are tables.
+// Powers. With small whole exponents they are products, with 1/2 square roots, else POW. Quantised
+// they are tables.
 
 namespace tosaic::aten {
 namespace {
 
-constexpr int kMaxWholeExponent = 16;
+constexpr int kMaxWholeExponent = 64;
 
 /// x^exponent for exponent >= 1, by squaring.
 Value* whole_power(Builder& b, Value* x, int exponent) {
@@ -24,6 +24,23 @@ Value* whole_power(Builder& b, Value* x, int exponent) {
 /// 1 / (1 / sqrt(x)), which is right for 0 and infinity.
 Value* square_root(Builder& b, Value* x) {
   return b.emit(tosa::reciprocal, {b.emit(tosa::rsqrt, {x})});
+}
+
+/// POW, which knows no negative bases: their powers have the sign of the magnitude's, or the other
+/// for odd exponents, and are no numbers for those that are not whole.
+Value* power_of_any(const Call& n, Builder& b, Value* x, Value* exponent, bool may_be_whole) {
+  Value* magnitude = b.emit(tosa::pow, {b.emit(tosa::abs, {x}), exponent});
+  Value* of_negative = number(n, b, std::nan(""));
+  if (may_be_whole) {
+    const auto is_whole = [&](Value* v) { return b.emit(tosa::equal, {floor_of(n, b, v), v}); };
+    Value* zero = b.zero_point(magnitude->dtype(), 0);
+    Value* opposite = b.emit(tosa::negate, {magnitude, zero, zero});
+    Value* is_even = is_whole(b.mul(exponent, number(n, b, 0.5)));
+    Value* whole_power = b.emit(tosa::select, {is_even, magnitude, opposite});
+    of_negative = b.emit(tosa::select, {is_whole(exponent), whole_power, of_negative});
+  }
+  Value* is_negative = b.emit(tosa::greater, {number(n, b, 0), x});
+  return b.emit(tosa::select, {is_negative, of_negative, magnitude});
 }
 
 Lowered lower_pow_scalar(const Call& n, Builder& b) {
@@ -41,9 +58,22 @@ Lowered lower_pow_scalar(const Call& n, Builder& b) {
     Value* power = whole_power(b, x, static_cast<int>(size));
     return exponent > 0 ? power : b.emit(tosa::reciprocal, {power});
   }
-  return reject(Code::kRejectAttribute,
-                "{}: exponent {}; whole numbers up to {} and 0.5 are taken in float",
-                n.schema().full_name, exponent, kMaxWholeExponent);
+  if (size == std::floor(size)) {
+    return reject(Code::kRejectAttribute, "{}: exponent {}; whole numbers up to {} are taken",
+                  n.schema().full_name, exponent, kMaxWholeExponent);
+  }
+  return power_of_any(n, b, x, number(n, b, exponent), false);
+}
+
+Lowered lower_pow_tensor(const Call& n, Builder& b) {
+  const DType dtype = n.out().dtype;
+  const int rank = n.out().shape.rank();
+  if (n.any_quantised() || !is_float(dtype)) {
+    return reject(Code::kRejectDtype, "{}: no form for {}", n.schema().full_name,
+                  dtype_name(dtype));
+  }
+  return power_of_any(n, b, b.expand_rank(b.cast(n.in(0), dtype), rank),
+                      b.expand_rank(b.cast(n.in(1), dtype), rank), true);
 }
 
 /// base^x = exp(x * log(base)).
@@ -75,7 +105,7 @@ TOSAIC_ATEN_OP(pow_scalar) = {
     .schemas = schemas("aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
                        "aten::pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)"),
     .doc =
-        "Power with a number as exponent: MUL, RSQRT and RECIPROCAL in float, TABLE when "
+        "Power with a number as exponent: MUL, RSQRT and RECIPROCAL, or POW, in float, TABLE when "
         "quantised.",
     .quant = {own(0), own(out(0))},
     .table = [](double x, const Call& n) { return std::pow(x, n.f("exponent")); },
@@ -97,7 +127,8 @@ TOSAIC_ATEN_OP(pow_of_number) = {
 TOSAIC_ATEN_OP(pow_tensor) = {
     .schemas = schemas("aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
                        "aten::pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)"),
-    .doc = "Power of two tensors; on the CPU only.",
+    .doc = "Power of two tensors, in float: POW.",
+    .lower = lower_pow_tensor,
     .cpu =
         "aten::pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> "
         "Tensor(a!)",

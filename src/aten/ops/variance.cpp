@@ -119,6 +119,17 @@ Lowered lower_deviation(const Call& n, Builder& b) {
   return b.call("aten.sqrt.default", {variance}, n.out());
 }
 
+/// `full_name` is var or std with a correction; the mean is of the same axes.
+Lowered call_with_mean(const Call& n, Builder& b, std::string_view full_name) {
+  const bool has_dim = n.schema().find("dim") != nullptr;
+  const NamedArg keepdim{"keepdim", Attr::boolean(has_dim && n.b("keepdim"))};
+  const Attr dim = has_dim ? n.arg("dim") : Attr();
+  Value* spread = b.call(full_name, {n.in(0)}, n.out(),
+                         {{"dim", dim}, {"correction", Attr::real(correction_of(n))}, keepdim});
+  Value* mean = b.call("aten.mean.dim", {n.in(0)}, n.out(1), {{"dim", dim}, keepdim});
+  return std::vector<Value*>{spread, mean};
+}
+
 }  // namespace
 }  // namespace tosaic::aten
 
@@ -154,4 +165,26 @@ TOSAIC_ATEN_OP(std) = {
     .doc = "Standard deviation over axes: the root of var; quantised in int32.",
     .quant = {own(0), own(out(0))},
     .lower = lower_deviation,
+};
+
+TOSAIC_ATEN_OP(var_mean) = {
+    .schemas = schemas("aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
+                       "aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, "
+                       "bool keepdim=False) -> (Tensor, Tensor)",
+                       "aten::var_mean.correction(Tensor self, int[1]? dim=None, *, "
+                       "Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"),
+    .doc = "Variance and mean over axes: var and mean.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) { return call_with_mean(n, b, "aten.var.correction"); },
+};
+
+TOSAIC_ATEN_OP(std_mean) = {
+    .schemas = schemas("aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
+                       "aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, "
+                       "bool keepdim=False) -> (Tensor, Tensor)",
+                       "aten::std_mean.correction(Tensor self, int[1]? dim=None, *, "
+                       "Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"),
+    .doc = "Standard deviation and mean over axes: std and mean.",
+    .traits = Trait::kAlias,
+    .lower = [](const Call& n, Builder& b) { return call_with_mean(n, b, "aten.std.correction"); },
 };
