@@ -144,6 +144,7 @@ CASES = {
     "bmm": [call("bmm.default", normal(2, 3, 4), normal(2, 4, 5))],
     "cat": [call("cat.default", [ROWS, normal(2, 1, 4), normal(2, 2, 4)], 1)],
     "clamp": [call("clamp.default", ROWS, -0.5, 0.5), call("clamp.default", ROWS, None, 0.2)],
+    "clamp_tensor": [call("clamp.Tensor", ROWS, normal(4), between(0.5, 1, 3, 1))],
     "clone": [call("clone.default", ROWS)],
     "constant_pad_nd": [call("constant_pad_nd.default", ROWS, [1, 2, 0, 3], 0.5)],
     "conv1d": [call("conv1d.default", normal(2, 4, 9), normal(6, 2, 3), normal(6), [2], [1], [1], 2)],
@@ -154,6 +155,7 @@ CASES = {
     "conv_transpose2d": [
         call("conv_transpose2d.input", IMAGE, normal(4, 3, 3, 3), normal(3), [2, 2], [1, 1], [1, 0])
     ],
+    "cumsum": [call("cumsum.default", ROWS, 1), call("cumsum.default", ROWS, -1)],
     "dequantize_per_channel": [
         call(
             f"{QUANTISED}dequantize_per_channel.default", integers(-128, 128, 3, 4, dtype=torch.int8),
@@ -172,6 +174,7 @@ CASES = {
             torch.tensor(0.05), torch.tensor(7), *INT8,
         )
     ],
+    "diagonal": [call("diagonal_copy.default", ROWS, 1, 1, 2)],
     "div": [call("div.Tensor", ROWS, between(0.5, 2, 4))],
     "div_mode": [
         call("div.Tensor_mode", ROWS, between(0.1, 2, 4), rounding_mode="floor"),
@@ -194,17 +197,24 @@ CASES = {
         call("index.Tensor", ROWS, [integers(0, 2, 5, dtype=torch.int64)]),
         call("index.Tensor", ROWS, [None, integers(0, 3, 5, dtype=torch.int64)]),
     ],
+    "index_put": [
+        call("index_put.default", ROWS, [tensor([1, 0], torch.int64)], normal(3, 4)),
+        call("index_put.default", ROWS, [tensor([1], torch.int64)], normal(1, 3, 4), True),
+    ],
     "index_select": [call("index_select.default", ROWS, 1, integers(0, 3, 5, dtype=torch.int64))],
     "leaky_relu": [call("leaky_relu.default", ROWS, 0.2)],
     "linear": [call("linear.default", ROWS, normal(5, 4), normal(5))],
     "log_softmax": [call("_log_softmax.default", ROWS, 1, False), call("log_softmax.int", ROWS, -1)],
     "logical_not": [call("logical_not.default", MASKS[0])],
+    "logit": [call("logit.default", between(0.1, 0.9, 2, 5)), call("logit.default", ROWS, 0.2)],
     "masked_fill": [call("masked_fill.Scalar", ROWS, booleans(3, 4), -2.5)],
+    "max_dim": [call("max.dim", ROWS, 1)],
     "max_pool2d_with_indices": [
         call("max_pool2d_with_indices.default", IMAGE, [3, 2], [2, 2], [1, 1], [1, 1], True)
     ],
     "maximum": [call("maximum.default", LEVELS, OTHERS)],
     "mean": [call("mean.dim", ROWS, [0, -1], True), call("mean.default", ROWS)],
+    "min_dim": [call("min.dim", ROWS, -1, True)],
     "minimum": [call("minimum.default", LEVELS, OTHERS)],
     "mm": [call("mm.default", normal(3, 4), normal(4, 5))],
     "mul": [call("mul.Tensor", ROWS, normal(3, 1))],
@@ -223,6 +233,8 @@ CASES = {
     "pow_of_number": [call("pow.Scalar", 2.5, ROWS)],
     "pow_scalar": [call("pow.Tensor_Scalar", between(0.1, 3, 2, 5), 1.7)],
     "pow_tensor": [call("pow.Tensor_Tensor", between(0.1, 3, 2, 5), normal(5))],
+    "prod": [call("prod.default", ROWS)],
+    "prod_dim": [call("prod.dim_int", ROWS, 1, True)],
     "quantize_per_channel": [
         call(
             f"{QUANTISED}quantize_per_channel.default", normal(3, 4),
@@ -246,6 +258,15 @@ CASES = {
     "round": [call("round.default", HALVES)],
     "rsub_scalar": [call("rsub.Scalar", ROWS, 1.5, 2)],
     "scalar_tensor": [call("scalar_tensor.default", 2.5)],
+    "scatter": [
+        call("scatter.src", ROWS, 1, integers(0, 3, 2, 1, 4, dtype=torch.int64), normal(2, 1, 4))
+    ],
+    "scatter_add": [
+        call("scatter_add.default", ROWS, 1, integers(0, 3, 2, 2, 4, dtype=torch.int64), ROWS)
+    ],
+    "scatter_value": [
+        call("scatter.value", ROWS, 1, integers(0, 3, 2, 2, 4, dtype=torch.int64), 2.5)
+    ],
     "select": [call("select.int", ROWS, 1, -1)],
     "slice": [call("slice.Tensor", ROWS, 2, 1, 4, 2)],
     "softmax": [call("_softmax.default", ROWS, 1, False), call("softmax.int", ROWS, -1)],
@@ -260,6 +281,7 @@ CASES = {
     ],
     "transpose": [call("transpose.int", ROWS, 0, 2)],
     "tril": [call("tril.default", normal(2, 4, 4), 1)],
+    "unfold": [call("unfold_copy.default", ROWS, 2, 2, 1)],
     "unsqueeze": [call("unsqueeze.default", ROWS, 1)],
     "upsample_bilinear2d": [
         call("upsample_bilinear2d.vec", IMAGE, [9, 11], False, None),

@@ -9,6 +9,7 @@ namespace {
 /// The overload for a weight of so many axes; empty for those that no row serves.
 std::string_view overload_of(int weight_rank, bool transposed) {
   if (weight_rank == 3) return transposed ? "aten.conv_transpose1d.default" : "aten.conv1d.default";
+  if (weight_rank == 5 && !transposed) return "aten.conv3d.default";
   if (weight_rank == 4) return transposed ? "aten.conv_transpose2d.input" : "aten.conv2d.default";
   return {};
 }
@@ -18,7 +19,8 @@ Lowered call_convolution(const Call& n, Builder& b) {
   const bool transposed = n.b("transposed");
   const std::string_view overload = overload_of(rank, transposed);
   if (overload.empty()) {
-    return reject(Code::kRejectShape, "{}: the weight has {} axes; 3 and 4 are taken",
+    return reject(Code::kRejectShape,
+                  "{}: the weight has {} axes; 3 to 5 are taken, transposed 3 and 4",
                   n.schema().full_name, rank);
   }
   std::vector<NamedArg> args;
@@ -36,11 +38,7 @@ TOSAIC_ATEN_OP(convolution) = {
         "aten::convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
         "SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, "
         "SymInt groups) -> Tensor"),
-    .doc = "conv1d, conv2d, conv_transpose1d or conv_transpose2d.",
+    .doc = "conv1d, conv2d, conv3d, conv_transpose1d or conv_transpose2d.",
     .traits = Trait::kAlias,
     .lower = call_convolution,
-    .cpu =
-        "aten::convolution.out(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
-        "SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, "
-        "SymInt groups, *, Tensor(a!) out) -> Tensor(a!)",
 };

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aten/arithmetic.h"
+
+// Convolution over three axes: CONV3D, one per group. PyTorch has NCDHW activations and OIDHW
+// weights, TOSA NDHWC and ODHWI.
+
+namespace tosaic::aten {
+namespace {
+
+constexpr int64_t kToNdhwc[] = {0, 2, 3, 4, 1};
+constexpr int64_t kToNcdhw[] = {0, 4, 1, 2, 3};
+
+struct Geometry {
+  std::vector<int64_t> stride;
+  std::vector<int64_t> dilation;
+  std::vector<int64_t> pad;  // before and after each axis
+};
+
+std::optional<Reject> read_geometry(const Call& n, const Shape& x, const Shape& w, Geometry& g) {
+  const std::string& name = n.schema().full_name;
+  const bool is_text = n.arg("padding").kind() == Attr::Kind::kString;
+  g.stride = n.ints("stride", 3);
+  g.dilation = n.ints("dilation", 3);
+  const auto padding = is_text ? std::vector<int64_t>(3, 0) : n.ints("padding", 3);
+  if (g.stride.size() != 3 || g.dilation.size() != 3 || padding.size() != 3) {
+    return reject(Code::kRejectAttribute, "{}: stride, padding and dilation must have three sizes",
+                  name);
+  }
+  for (size_t i = 0; i < 3; ++i) {
+    const int axis = static_cast<int>(i);
+    if (g.stride[i] < 1 || g.dilation[i] < 1) {
+      return reject(Code::kRejectAttribute, "{}: stride {} and dilation {}", name, g.stride[i],
+                    g.dilation[i]);
+    }
+    const int64_t reach = g.dilation[i] * (w[2 + axis] - 1);
+    // "same" pads so that the output has the input's size; the odd element goes after.
+    const int64_t total = is_text && n.s("padding") == "same" ? reach : 2 * padding[i];
+    int64_t before = total / 2;
+    int64_t after = total - before;
+    // TOSA wants windows that tile the padded input; PyTorch drops what is left over.
+    const int64_t span = x[2 + axis] + total - reach - 1;
+    if (span >= 0) after -= span % g.stride[i];
+    if (span >= 0 && span < g.stride[i]) g.stride[i] = 1;
+    g.pad.push_back(before);
+    g.pad.push_back(after);
+  }
+  return std::nullopt;
+}
+
+/// What is left over beyond the padding is cut off the input: [N,D,H,W,C].
+Value* fitted(Builder& b, Value* x, Geometry& g) {
+  if (x->shape().rank() != 5) return x;  // which could not be made
+  const std::vector<int64_t> start(5, 0);
+  std::vector<int64_t> size(x->shape().begin(), x->shape().end());
+  for (size_t i = 0; i < 3; ++i) {
+    int64_t& after = g.pad[2 * i + 1];
+    if (after >= 0) continue;
+    size[1 + i] += after;
+    after = 0;
+  }
+  return b.slice(x, start, size);
+}
+
+/// Channels [first, first + count) of a value along `axis`.
+Value* channels(Builder& b, Value* x, int axis, int64_t first, int64_t count) {
+  std::vector<int64_t> start(static_cast<size_t>(x->shape().rank()), 0);
+  std::vector<int64_t> size(x->shape().begin(), x->shape().end());
+  start[static_cast<size_t>(axis)] = first;
+  size[static_cast<size_t>(axis)] = count;
+  return b.slice(x, start, size);
+}
+
+std::optional<Reject> check_sizes(const Call& n, const Shape& x, const Shape& w) {
+  const std::string& name = n.schema().full_name;
+  if ((x.rank() != 4 && x.rank() != 5) || w.rank() != 5 || !x.is_static()) {
+    return reject(Code::kRejectShape, "{}: input {} and weight {}; 4 or 5 and 5 axes are taken",
+                  name, to_string(x), to_string(w));
+  }
+  const int64_t groups = n.i("groups");
+  if (groups < 1 || w[0] % groups != 0 || x[x.rank() - 4] != w[1] * groups) {
+    return reject(Code::kRejectShape, "{}: {} groups, input {} and weight {}", name, groups,
+                  to_string(x), to_string(w));
+  }
+  constexpr int64_t kMaxGroups = 256;
+  if (groups > kMaxGroups) {
+    return reject(Code::kRejectAttribute, "{}: {} groups; up to {} are taken", name, groups,
+                  kMaxGroups);
+  }
+  if (n.tensor("weight")->is_constant() || groups == 1) return std::nullopt;
+  return reject(Code::kRejectNotConstant,
+                "{}: the weight of a grouped convolution must be a constant", name);
+}
+
+Lowered lower_conv3d(const Call& n, Builder& b) {
+  Value* x = n.tensor("input");
+  Value* w = n.tensor("weight");
+  if (auto r = check_sizes(n, x->shape(), w->shape())) return *r;
+  if (auto r = check_conv_operands(n, *x, *w, n.tensor("bias"), 0)) return *r;
+  Value* image = b.expand_rank(x, 5);
+  Geometry g;
+  if (auto r = read_geometry(n, image->shape(), w->shape(), g)) return *r;
+  image = fitted(b, b.layout_transpose(image, kToNdhwc), g);
+  Value* bias = conv_bias(n, b, n.tensor("bias"), *x, *w, w->shape()[0]);
+  Value* zx = b.zero_point(x->dtype(), x->quant() == nullptr ? 0 : x->quant()->zero_point());
+  Value* zw = b.zero_point(w->dtype(), 0);
+  const tosa::Conv3dAttrs attrs{.pad = to_int32<6>(g.pad),
+                                .stride = to_int32<3>(g.stride),
+                                .dilation = to_int32<3>(g.dilation),
+                                .acc_type = accumulator_type(x->dtype())};
+  const int64_t groups = n.i("groups");
+  const int64_t in_per_group = w->shape()[1];
+  const int64_t out_per_group = w->shape()[0] / groups;
+  std::vector<Value*> parts;
+  for (int64_t i = 0; i < groups && image->shape().rank() == 5; ++i) {
+    Value* xi = channels(b, image, 4, i * in_per_group, in_per_group);
+    Value* wi = b.transpose(channels(b, w, 0, i * out_per_group, out_per_group), kToNdhwc);
+    Value* bi = bias->shape().num_elements() == 1
+                    ? bias
+                    : channels(b, bias, 0, i * out_per_group, out_per_group);
+    parts.push_back(b.emit(tosa::conv3d, {xi, wi, bi, zx, zw}, attrs));
+  }
+  if (parts.empty()) return image;  // which could not be made
+  Value* sum =
+      parts.size() == 1
+          ? parts[0]
+          : b.emit(tosa::concat, parts, tosa::write_attrs(tosa::AxisAttrs{4}, b.module().arena()));
+  Value* y = finish_accumulator(b, sum, *x, *w, n.out());
+  return b.reshape(b.layout_transpose(y, kToNcdhw), n.out().shape);
+}
+
+}  // namespace
+}  // namespace tosaic::aten
+
+TOSAIC_ATEN_OP(conv3d) = {
+    .schemas = schemas(
+        "aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, "
+        "SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1], "
+        "SymInt groups=1) -> Tensor",
+        "aten::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, "
+        "SymInt[3] stride=[1, 1, 1], str padding=\"valid\", SymInt[3] dilation=[1, 1, 1], "
+        "SymInt groups=1) -> Tensor"),
+    .doc = "Convolution over three axes: one CONV3D per group.",
+    .traits = Trait::kFusesActivation,
+    .quant = {own(0), weight(1, 0), bias(2, 0, 1), own(out(0))},
+    .lower = lower_conv3d,
+};
