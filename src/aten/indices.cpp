@@ -183,13 +183,14 @@ Value* call_take_any(Builder& b, Value* x, int axis, std::span<const int64_t> in
   return call_take(b, x, axis, indices);
 }
 
-Value* call_put(Builder& b, Value* x, Value* values, int axis, std::span<const int64_t> places) {
+Value* call_put(Builder& b, Value* x, Value* values, int axis, std::span<const int64_t> places,
+                const TensorType& result) {
   const int64_t size = x->shape()[axis];
   std::vector<int64_t> order(static_cast<size_t>(size));
   std::iota(order.begin(), order.end(), 0);
   for (size_t i = 0; i < places.size(); ++i)
     order[static_cast<size_t>(places[i])] = size + static_cast<int64_t>(i);
-  TensorType type = x->type();
+  TensorType type{result.dtype, x->shape(), result.quant};
   type.shape[axis] = size + static_cast<int64_t>(places.size());
   Value* parts[] = {x, values};
   return call_take_any(b, call_cat(b, parts, axis, type), axis, order);

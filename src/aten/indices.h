@@ -36,9 +36,10 @@ std::optional<Reject> read_flat_places(const Call& call, int64_t axis, const Val
 /// Elements of an axis: runs of neighbours by slices, many by GATHER where the target has one.
 Value* call_take_any(Builder& b, Value* x, int axis, std::span<const int64_t> indices);
 
-/// `x` with `values`, [.., places, ..], at places of an axis; where a place is named twice, the
-/// last one.
-Value* call_put(Builder& b, Value* x, Value* values, int axis, std::span<const int64_t> places);
+/// `x` with `values`, [.., places, ..], at places of an axis, under the parameters of `result`;
+/// where a place is named twice, the last one.
+Value* call_put(Builder& b, Value* x, Value* values, int axis, std::span<const int64_t> places,
+                const TensorType& result);
 
 bool has_repeats(std::span<const int64_t> places);
 

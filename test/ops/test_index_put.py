@@ -114,6 +114,12 @@ code_suite(
             (lambda x, v, i, j: x.index_put((i, j), v[0]), [0, 0], [2, 0]),
             steps=0,
         ),
+        "other_scales": CodeCase(
+            (A, q8(0.2, 30)),
+            q8(0.22, 3),
+            ((4, 6), (2, 6)),
+            (lambda x, v, i: x.index_put((i,), v), [2, 0]),
+        ),
         "mask": CodeCase(  # Ethos-U55 has no SELECT
             (A,),
             A,
@@ -131,6 +137,12 @@ code_suite(
             (A, A), A, ((4, 6), (4, 2)), (lambda x, v, i: x.scatter(1, i, v), PLACES), steps=0
         ),
         "value": CodeCase((A,), A, ONE, (lambda x, i: x.scatter(1, i, 2.5), PLACES), steps=0),
+        "other_scales": CodeCase(
+            (A, q8(0.2, 30)),
+            q8(0.22, 3),
+            ((4, 6), (4, 2)),
+            (lambda x, v, i: x.scatter(1, i, v), PLACES),
+        ),
     },
 )
 

@@ -40,7 +40,7 @@ Lowered put(const Call& n, Builder& b, Value* x, Value* values, int axis, const 
     Value* there = call_take_any(b, x, axis, places.list);
     values = b.call("aten.add.Tensor", {there, values}, there->type());
   }
-  return call_view(b, call_put(b, x, values, axis, places.list), n.out());
+  return call_view(b, call_put(b, x, values, axis, places.list, n.out()), n.out());
 }
 
 /// A choice by a mask, as x[x > 0] = y. All elements may be looked at only when y is one of them.
