@@ -42,11 +42,13 @@ Expected<std::string> inspect_tosa(const std::string& path, bool json) {
   if (!json) {
     PrintOptions options;
     options.max_constant_elements = 16;
-    return fmt::format("// TOSA {}\n{}", number, print(graph, options));
+    return fmt::format("// TOSA {}\n{}", number, print(*module, options));
   }
   std::map<std::string, int> counts;
-  for (const Node& n : graph.nodes())
-    ++counts[std::string(n.full_name())];
+  for (const auto& g : module->graphs()) {
+    for (const Node& n : g->nodes())
+      ++counts[std::string(n.full_name())];
+  }
   Json j{
       {"kind", "tosa"}, {"version", number}, {"inputs", Json::array()}, {"outputs", Json::array()}};
   for (const Value* v : graph.inputs())

@@ -287,8 +287,11 @@ std::vector<const Graph*> callees(const Graph& graph) {
   return result;
 }
 
-/// No graph calls itself, by whatever way: graphs that nobody calls any more are taken away until
-/// none is left.
+/// Graphs within graphs, as TOSA's level 8K limits them (MAX_NESTING).
+constexpr size_t kMaxNesting = 256;
+
+/// No graph calls itself, by whatever way, nor do calls nest too deeply: graphs that nobody calls
+/// any more are taken away until none is left.
 Status calls_end(const Module& module) {
   std::unordered_map<const Graph*, size_t> num_callers;
   std::unordered_map<const Graph*, std::vector<const Graph*>> calls;
@@ -305,11 +308,18 @@ Status calls_end(const Module& module) {
     if (count == 0) ready.push_back(graph);
   }
   size_t num_done = 0;
+  std::unordered_map<const Graph*, size_t> depths;  // the longest way from a graph without callers
   while (!ready.empty()) {
     const Graph* graph = ready.back();
     ready.pop_back();
     ++num_done;
+    const size_t depth = depths[graph];
+    if (depth > kMaxNesting) {
+      return graph_error(Code::kVerifyLevel, *graph, "is nested in {} graphs, and {} are allowed",
+                         depth, kMaxNesting);
+    }
     for (const Graph* callee : calls[graph]) {
+      depths[callee] = std::max(depths[callee], depth + 1);
       if (--num_callers[callee] == 0) ready.push_back(callee);
     }
   }

@@ -274,14 +274,12 @@ class FieldWriter {
       case FieldKind::kFloatScalar:
         return add_scalar(is_float(node_.operand(0)->dtype()) ? value : Attr::real(0), DType::kF32);
       case FieldKind::kString:
+      case FieldKind::kGraph:
         return fbb_.CreateString(value.as_string()).o;
       case FieldKind::kBytes: {
         const std::string_view text = value.as_string();
         return fbb_.CreateVector(reinterpret_cast<const uint8_t*>(text.data()), text.size()).o;
       }
-      case FieldKind::kGraph:
-        return fail("a .tosa file is written with one graph, so @{} has no place",
-                    value.as_string());
       case FieldKind::kDType:
         if (version_.number_of(value.as_dtype())) return flatbuffers::uoffset_t{0};
         return fail("{} is {}, which {} lacks", field.name, dtype_name(value.as_dtype()),

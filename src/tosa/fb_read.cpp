@@ -69,16 +69,12 @@ class Reader {
 
   Expected<std::unique_ptr<Module>> run() {
     module_ = std::make_unique<Module>();
-    TOSAIC_CHECK_OK(find_block());
-    TOSAIC_CHECK_OK(declare_tensors());
-    TOSAIC_CHECK_OK(declare_shapes());
-    TOSAIC_CHECK_OK(find_producers());
-    graph_ = &module_->add_graph("main", Dialect::kTosa);
-    TOSAIC_CHECK_OK(add_inputs());
-    TOSAIC_CHECK_OK(sort_operators());
-    for (const size_t index : order_)
-      TOSAIC_CHECK_OK(add_node(index));
-    TOSAIC_CHECK_OK(add_outputs());
+    TOSAIC_CHECK_OK(find_blocks());
+    for (const auto& [graph, block] : blocks_) {
+      graph_ = graph;
+      block_ = block;
+      TOSAIC_CHECK_OK(read_block());
+    }
     if (Status status = verify(*module_); !status) {
       Diagnostic d = std::move(status).error();
       if (d.where.file.empty()) d.where.file = file_name_;
@@ -115,7 +111,7 @@ class Reader {
     }
   }
 
-  Status find_block() {
+  Status find_blocks() {
     constexpr size_t kLeastBytes = 8;
     const auto* data = reinterpret_cast<const uint8_t*>(bytes_.data());
     if (bytes_.size() < kLeastBytes ||
@@ -136,15 +132,40 @@ class Reader {
     }
     const fb::Root& root = *fb::GetRoot(data);
     TOSAIC_CHECK_OK(read_version(root.version()));
-    if (size_of(root.regions()) != 1) {
-      return fail("has {} regions, and only files with one are read", size_of(root.regions()));
+    for (size_t i = 0; i < size_of(root.regions()); ++i) {
+      const fb::Region& region = *root.regions()->Get(static_cast<uint32_t>(i));
+      for (size_t k = 0; k < size_of(region.blocks()); ++k)
+        TOSAIC_CHECK_OK(declare_graph(region, k));
     }
-    const auto* blocks = root.regions()->Get(0)->blocks();
-    if (size_of(blocks) != 1) {
-      return fail("has {} blocks, and only files with one are read", size_of(blocks));
-    }
-    block_ = blocks->Get(0);
+    if (blocks_.empty()) return fail("has no block");
     return ok();
+  }
+
+  /// Operators name regions, or blocks where a region has several. The first block is the program.
+  Status declare_graph(const fb::Region& region, size_t index) {
+    const fb::Block* block = region.blocks()->Get(static_cast<uint32_t>(index));
+    const std::string_view own_name =
+        view(size_of(region.blocks()) == 1 ? region.name() : block->name());
+    const std::string_view name = blocks_.empty() ? std::string_view("main") : own_name;
+    if (name.empty()) return fail("block {} has no name", blocks_.size());
+    if (module_->find_graph(name) != nullptr) {
+      return fail("block {}: the name '{}' is used twice", blocks_.size(), name);
+    }
+    blocks_.emplace_back(&module_->add_graph(module_->intern(name), Dialect::kTosa), block);
+    return ok();
+  }
+
+  Status read_block() {
+    by_name_.clear();
+    order_.clear();
+    TOSAIC_CHECK_OK(declare_tensors());
+    TOSAIC_CHECK_OK(declare_shapes());
+    TOSAIC_CHECK_OK(find_producers());
+    TOSAIC_CHECK_OK(add_inputs());
+    TOSAIC_CHECK_OK(sort_operators());
+    for (const size_t index : order_)
+      TOSAIC_CHECK_OK(add_node(index));
+    return add_outputs();
   }
 
   Status read_version(const fb::Version* stored) {
@@ -680,7 +701,8 @@ class Reader {
   std::unique_ptr<Module> module_;
   Graph* graph_ = nullptr;
   std::optional<FileVersion> version_;
-  const fb::Block* block_ = nullptr;
+  std::vector<std::pair<Graph*, const fb::Block*>> blocks_;
+  const fb::Block* block_ = nullptr;  // the one that is being read
   std::unordered_map<std::string_view, Entry> by_name_;
   std::vector<size_t> order_;
 };

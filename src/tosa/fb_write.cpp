@@ -23,6 +23,8 @@ using flatbuffers::Offset;
 using Name = Offset<flatbuffers::String>;
 using Names = std::vector<Name>;
 
+constexpr std::string_view kMain = "main";
+
 /// Names that are all different.
 class NamePool {
  public:
@@ -56,6 +58,29 @@ std::string shown(const Value& value) {
   return value.name().empty() ? std::string("a value") : fmt::format("%{}", value.name());
 }
 
+/// The graph and all that its nodes run, each before those that only it needs. E0304 for a graph
+/// "main" that is not the first: that name belongs to the entry.
+Expected<std::vector<const Graph*>> reachable(const Graph& entry) {
+  std::vector<const Graph*> graphs = {&entry};
+  std::unordered_set<const Graph*> seen = {&entry};
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    for (const Node& node : graphs[i]->nodes()) {
+      for (const NamedAttr& attr : node.attrs()) {
+        if (attr.value.kind() != Attr::Kind::kGraph) continue;
+        const Graph* graph = entry.module().find_graph(attr.value.as_string());
+        TOSAIC_CHECK(graph != nullptr, "a graph of a module that was not verified");
+        if (!seen.insert(graph).second) continue;
+        if (graph->name() == kMain) {
+          return error(Code::kUnsupportedFeature, "@{} runs @main, whose name is the entry's",
+                       entry.name());
+        }
+        graphs.push_back(graph);
+      }
+    }
+  }
+  return graphs;
+}
+
 /// Bytes that the graph's constants take at most: equal ones are written once.
 uint64_t constant_bytes(const Graph& graph) {
   uint64_t total = 0;
@@ -66,16 +91,14 @@ uint64_t constant_bytes(const Graph& graph) {
   return total;
 }
 
-class Writer {
+/// Writes one graph as a block.
+class BlockWriter {
  public:
-  Writer(const Graph& graph, const TosaVersion& version, const WriteOptions& options,
-         uint64_t data_bytes)
-      : graph_(graph),
-        version_(version),
-        options_(options),
-        fbb_(data_bytes + kContainerBytes + graph.num_nodes() * kNodeBytes) {}
+  BlockWriter(const Graph& graph, const FileVersion& version, const WriteOptions& options,
+              flatbuffers::FlatBufferBuilder& fbb)
+      : graph_(graph), version_(version), options_(options), fbb_(fbb) {}
 
-  Expected<std::vector<std::byte>> run() {
+  Expected<Offset<fb::Block>> run(Name name) {
     name_inputs_and_outputs();
     for (const Value* input : graph_.inputs())
       TOSAIC_CHECK_OK(add_tensor(*input));
@@ -89,16 +112,10 @@ class Writer {
     for (const Node& node : graph_.nodes())
       TOSAIC_CHECK_OK(add_node(node));
     TOSAIC_CHECK_OK(add_outputs());
-    finish();
-    const auto* begin = reinterpret_cast<const std::byte*>(fbb_.GetBufferPointer());
-    return std::vector<std::byte>(begin, begin + fbb_.GetSize());
+    return finish(name);
   }
 
  private:
-  // A buffer of the right size is never copied to a larger one.
-  static constexpr size_t kContainerBytes = 4096;
-  static constexpr size_t kNodeBytes = 512;
-
   // Names. Those of inputs and outputs come first: they are the program's interface.
 
   void name_inputs_and_outputs() {
@@ -288,7 +305,7 @@ class Writer {
     return ok();
   }
 
-  void finish() {
+  Offset<fb::Block> finish(Name name) {
     Names inputs;
     for (const Value* input : graph_.inputs())
       inputs.push_back(name_of(*input));
@@ -298,20 +315,13 @@ class Writer {
     const auto out = fbb_.CreateVector(outputs_);
     Offset<flatbuffers::Vector<Offset<fb::ShapeValue>>> shapes = 0;
     if (version_.is_one()) shapes = fbb_.CreateVector(shapes_);
-    const Name name = fbb_.CreateString("main");
-    const auto block = fb::CreateBlock(fbb_, name, operators, tensors, in, out, shapes);
-    const auto region = fb::CreateRegion(fbb_, name, fbb_.CreateVector(&block, 1));
-    const TosaVersion& number = version_.number();
-    const auto version =
-        fb::CreateVersion(fbb_, number.major, number.minor, number.patch, version_.is_draft());
-    const auto regions = fbb_.CreateVector(&region, 1);
-    fb::FinishRootBuffer(fbb_, fb::CreateRoot(fbb_, version, regions));
+    return fb::CreateBlock(fbb_, name, operators, tensors, in, out, shapes);
   }
 
   const Graph& graph_;
-  const FileVersion version_;
-  const WriteOptions options_;
-  flatbuffers::FlatBufferBuilder fbb_;
+  const FileVersion& version_;
+  const WriteOptions& options_;
+  flatbuffers::FlatBufferBuilder& fbb_;
   NamePool names_;
   std::unordered_map<const Value*, std::string> texts_;  // of inputs and outputs
   std::vector<std::string> copy_names_;                  // of outputs that need an IDENTITY
@@ -332,14 +342,39 @@ Expected<std::vector<std::byte>> write_flatbuffer(const Graph& graph, const Tosa
     return error(Code::kUnsupportedFeature, "TOSA {}.{}.{} is not written, only 0.80, 1.0 and 1.1",
                  version.major, version.minor, version.patch);
   }
-  const uint64_t data_bytes = constant_bytes(graph);
+  TOSAIC_TRY(const auto graphs, reachable(graph));
+  uint64_t data_bytes = 0;
+  size_t num_nodes = 0;
+  for (const Graph* g : graphs) {
+    data_bytes += constant_bytes(*g);
+    num_nodes += g->num_nodes();
+  }
   // What is not constant data takes some hundred bytes for a node.
   constexpr uint64_t kMaxDataBytes = FLATBUFFERS_MAX_BUFFER_SIZE - (uint64_t{1} << 28);
   if (data_bytes > kMaxDataBytes) {
     return error(Code::kUnsupportedFeature, "constants of {} bytes do not fit into a .tosa file",
                  data_bytes);
   }
-  return Writer(graph, version, options, data_bytes).run();
+  // A buffer of the right size is never copied to a larger one.
+  constexpr size_t kContainerBytes = 4096;
+  constexpr size_t kNodeBytes = 512;
+  flatbuffers::FlatBufferBuilder fbb(data_bytes + kContainerBytes * graphs.size() +
+                                     num_nodes * kNodeBytes);
+  const FileVersion tables(version);
+  std::vector<Offset<fb::Region>> regions;
+  for (const Graph* g : graphs) {
+    const bool is_entry = g == &graph;
+    WriteOptions own = options;
+    if (!is_entry) own.num_constant_operators = nullptr;
+    const Name name = fbb.CreateString(is_entry ? kMain : g->name());
+    TOSAIC_TRY(const auto block, BlockWriter(*g, tables, own, fbb).run(name));
+    regions.push_back(fb::CreateRegion(fbb, name, fbb.CreateVector(&block, 1)));
+  }
+  const auto number =
+      fb::CreateVersion(fbb, version.major, version.minor, version.patch, tables.is_draft());
+  fb::FinishRootBuffer(fbb, fb::CreateRoot(fbb, number, fbb.CreateVector(regions)));
+  const auto* begin = reinterpret_cast<const std::byte*>(fbb.GetBufferPointer());
+  return std::vector<std::byte>(begin, begin + fbb.GetSize());
 }
 
 }  // namespace tosaic::tosa

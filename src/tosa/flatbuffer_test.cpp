@@ -405,20 +405,20 @@ TEST(TosaRead, UnknownOperatorsAndForeignAttributes) {
   EXPECT_EQ(text_of(made(file)), kAddsText);
 }
 
-TEST(TosaRead, OneRegionWithOneBlock) {
+TEST(TosaRead, RegionsAndBlocks) {
   EXPECT_EQ(message_after(adds(), [](RawFile& f) { f.num_regions = 2; }),
-            "E0307: has 2 regions, and only files with one are read");
-  EXPECT_EQ(message_after(adds(), [](RawFile& f) { f.num_blocks = 0; }),
-            "E0307: has 0 blocks, and only files with one are read");
+            "E0307: block 1: the name 'main' is used twice");
+  EXPECT_EQ(message_after(adds(), [](RawFile& f) { f.num_blocks = 0; }), "E0307: has no block");
   // Branches of nested conditions are such blocks or regions; one that is shared is not walked
   // again and again.
   const std::string damaged =
       "E0205: is truncated or damaged: an offset or a length leads out of the file";
   EXPECT_EQ(message_after(adds(), [](RawFile& f) { f.num_regions = 10'000; }), damaged);
   EXPECT_EQ(message_after(adds(), [](RawFile& f) { f.num_blocks = 10'000; }), damaged);
-  for (const uint32_t number : {kCondIf, kWhileLoop}) {
-    EXPECT_EQ(message_after(adds(), [&](RawFile& f) { f.ops[1].number = number; }),
-              fmt::format("E0307: operator 1 (number {}): is not supported", number));
+  for (const auto& [number, first] : {std::pair(kCondIf, "cond_if: attribute then_graph"),
+                                      std::pair(kWhileLoop, "while_loop: attribute cond_graph")}) {
+    EXPECT_EQ(message_after(adds(), [&, n = number](RawFile& f) { f.ops[1].number = n; }),
+              fmt::format("V0011: tosa.{} names graph @, which does not exist", first));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "ir/verify.h"
 #include "support/check.h"
+#include "tosa/ops/control_flow.h"
 
 namespace tosaic::tosa {
 namespace {
@@ -89,6 +90,7 @@ struct Reference::State {
   std::unordered_map<const Value*, size_t> num_uses;
   std::function<void(const Node&, std::span<const HostTensor>)> observer;
   std::string unpredictable;
+  std::unordered_map<const Graph*, std::unique_ptr<Reference>> graphs;  // that nodes run
 
   // Of one run.
   std::unordered_map<const Value*, HostTensor> values;
@@ -109,6 +111,10 @@ struct Reference::State {
 
   Status set_inputs(std::span<const HostTensor> inputs);
   Status run_node(const Node& node);
+  Status run_cond_if(const Node& node, std::vector<HostTensor> in, std::vector<HostTensor>& out);
+  Status run_while_loop(const Node& node, std::vector<HostTensor> in, std::vector<HostTensor>& out);
+  Expected<std::vector<HostTensor>> run_graph(const Node& node, std::string_view attribute,
+                                              std::span<const HostTensor> inputs);
 };
 
 Status Reference::State::set_inputs(std::span<const HostTensor> inputs) {
@@ -132,13 +138,54 @@ Status Reference::State::set_inputs(std::span<const HostTensor> inputs) {
   return ok();
 }
 
+/// Verification has limited how deeply graphs nest.
+Expected<std::vector<HostTensor>> Reference::State::run_graph(const Node& node,
+                                                              std::string_view attribute,
+                                                              std::span<const HostTensor> inputs) {
+  const Graph* callee = graph.module().find_graph(node.attr(attribute)->as_string());
+  auto& reference = graphs[callee];
+  if (reference == nullptr) reference = std::make_unique<Reference>(*callee);
+  reference->observe(observer);
+  TOSAIC_TRY(auto results, reference->run(inputs));
+  if (unpredictable.empty()) unpredictable = reference->unpredictable();
+  return results;
+}
+
+Status Reference::State::run_cond_if(const Node& node, std::vector<HostTensor> in,
+                                     std::vector<HostTensor>& out) {
+  const bool condition = *in[0].data<uint8_t>() != 0;
+  TOSAIC_TRY(out,
+             run_graph(node, condition ? "then_graph" : "else_graph", std::span(in).subspan(1)));
+  return ok();
+}
+
+Status Reference::State::run_while_loop(const Node& node, std::vector<HostTensor> in,
+                                        std::vector<HostTensor>& out) {
+  while (true) {
+    TOSAIC_TRY(const auto condition, run_graph(node, "cond_graph", in));
+    if (*condition[0].data<uint8_t>() == 0) break;
+    TOSAIC_TRY(in, run_graph(node, "body_graph", in));
+  }
+  out = std::move(in);
+  return ok();
+}
+
 Status Reference::State::run_node(const Node& node) {
   std::vector<const HostTensor*> in;
   for (const Use& use : node.operands())
     in.push_back(&value(use.value()));
-  std::vector<HostTensor> out = allocate_results(node);
+  std::vector<HostTensor> out;
   std::string why;
-  TOSAIC_CHECK_OK(execute(node, in, out, why));
+  if (node.is(cond_if) || node.is(while_loop)) {
+    std::vector<HostTensor> copies;
+    for (const HostTensor* tensor : in)
+      copies.push_back(*tensor);
+    TOSAIC_CHECK_OK(node.is(cond_if) ? run_cond_if(node, std::move(copies), out)
+                                     : run_while_loop(node, std::move(copies), out));
+  } else {
+    out = allocate_results(node);
+    TOSAIC_CHECK_OK(execute(node, in, out, why));
+  }
   if (!why.empty() && unpredictable.empty()) {
     unpredictable = fmt::format("{}: {}", node.full_name(), why);
   }

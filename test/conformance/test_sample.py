@@ -8,7 +8,7 @@ import pytest
 
 from ..common import ROOT
 
-SAMPLE = ("gather", "intdiv", "resize", "reduce_any")
+SAMPLE = ("gather", "intdiv", "resize", "reduce_any", "cond_if", "while_loop")
 
 
 @pytest.mark.INT
