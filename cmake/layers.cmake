@@ -64,3 +64,12 @@ function(tosaic_add_tests)
     add_subdirectory("${CMAKE_SOURCE_DIR}/test/standin" test/standin)
   endif()
 endfunction()
+
+# bin/tosaic_fuzz: all readers under random bytes (./dev fuzz). Not part of `all`.
+function(tosaic_add_fuzzer)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/fuzz/*.cpp")
+  if(sources)
+    add_executable(tosaic_fuzz EXCLUDE_FROM_ALL ${sources})
+    target_link_libraries(tosaic_fuzz PRIVATE tosaic_flags tosaic_core tosaic_schemas)
+  endif()
+endfunction()

@@ -248,3 +248,34 @@ def test_pickles_are_never_read(inputs, program):
         assert result.returncode == 0, result.stderr
     assert (inputs / "add.pte").read_bytes() == (inputs / "odd.pte").read_bytes()
     assert "owned" not in tree(inputs)
+
+
+@pytest.mark.parametrize("name, value", [
+    *(("scale", value) for value in (0, -0.1, 1e-320, 1e-40, 1e300, "NaN", "Infinity")),
+    *(("zero_point", value) for value in (200, -129, 1 << 40)),
+    *(("quant_min", value) for value in (-129, 127, 128)),
+    *(("quant_max", value) for value in (128, -128, -129)),
+])  # fmt: skip
+def test_quantisation_parameters_out_of_range_are_named(inputs, name, value):
+    """Float32 is what kernels and Vela compute scales in, so its limits count. (PyTorch writes
+    what JSON has no number for as text.)"""
+
+    def change(text):
+        root = json.loads(text)
+        for node in root["graph_module"]["graph"]["nodes"]:
+            for argument in node["inputs"] if "quantize_per_tensor" in node["target"] else ():
+                if argument["name"] == name:
+                    argument["arg"] = {"as_float" if name == "scale" else "as_int": value}
+        return json.dumps(root)
+
+    changed_program(inputs / "add.pt2", inputs / "odd.pt2", change)
+    result = start("compile", "odd.pt2", *U55, "-o", "odd.pte", "--dump", "dump", folder=inputs)
+    assert_one_error(result, "E0305")
+    assert not (inputs / "odd.pte").exists()
+    said = result.stderr.replace("inf,", "infinity,")
+    assert str(value).lower() in said and "quantize_per_tensor" in said
+    # One command shows it again.
+    (command,) = [line for line in said.splitlines() if "tosaic opt" in line]
+    words = command[command.index("tosaic opt") :].split()[1:]
+    again = start(*words, folder=inputs, env={"TMPDIR": str(inputs)})
+    assert_one_error(again, "E0305")
