@@ -234,6 +234,16 @@ TEST_P(GoldenFile, SurvivesPrintingAndParsing) {
   }
 }
 
+TEST(GoldenFiles, EachPassHasOne) {
+  for (const Pass* pass : all_passes()) {
+    const auto has_file = [&](const std::string& file) {
+      return file.starts_with(fmt::format("{}/", pass->name));
+    };
+    EXPECT_TRUE(std::ranges::any_of(golden_files(), has_file))
+        << "write test/passes/" << pass->name << "/CASE.tir: docs/add-a-pass.md says how";
+  }
+}
+
 // The runner itself, on files that it must refuse as well as on those that it must take.
 
 const Pass kRenameInput{.name = "rename_input", .run = [](Graph& graph, PassContext&) -> Status {

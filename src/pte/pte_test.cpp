@@ -127,7 +127,13 @@ TEST(Pte, EqualPayloadsAndConstantsAreStoredOnce) {
   program.plans[0].delegates.push_back({"EthosUBackend", copy, {}});
   std::array<std::byte, 12> weights = kWeights;
   program.constants.push_back(weights);
-  EXPECT_LT(written(program).size(), before + 128 + 100);
+  std::vector<std::byte> bytes = written(program);
+  EXPECT_LT(bytes.size(), before + 128 + 100);
+  Aligned file(bytes);
+  auto read = read_pte(file.bytes);
+  ASSERT_TRUE(read.ok());
+  // Two entries at one offset would be read with no bytes for the first.
+  EXPECT_EQ(read->constants.size(), example().constants.size());
 }
 
 TEST(Pte, WithoutConstantsAndPayloadsThereAreNoSegments) {

@@ -77,13 +77,17 @@ class BlobStore {
 struct Layout {
   BlobStore constants{kPteDataAlignment};
   std::vector<uint64_t> constant_offsets = {0};  // entry 0 stands for "no constant"
+  std::vector<uint32_t> constant_entries;        // by number of the constant
   BlobStore blobs{kPteSegmentAlignment};         // payloads and named data, one segment each
   std::vector<std::vector<uint32_t>> delegate_segments;
   std::vector<uint32_t> named_segments;
 
   explicit Layout(const PteProgram& program) {
     for (std::span<const std::byte> constant : program.constants) {
-      constant_offsets.push_back(constants.offset(constants.add(constant)));
+      // Equal ones share an entry: ExecuTorch's reader takes the distance to the next for the size.
+      const size_t blob = constants.add(constant);
+      if (blob + 1 == constant_offsets.size()) constant_offsets.push_back(constants.offset(blob));
+      constant_entries.push_back(static_cast<uint32_t>(blob + 1));
     }
     // Segment 0 is that of the constants.
     auto add = [this](std::span<const std::byte> bytes) {
@@ -160,7 +164,8 @@ class ProgramBuilder {
     if (t.storage == PteStorage::kExternal) {
       extra = fb::CreateTensorExtra(b_, 0, b_.CreateString(t.name), fb::TensorPlace::External);
     }
-    uint32_t data_index = t.storage == PteStorage::kConstant ? t.constant + 1 : 0;
+    uint32_t data_index =
+        t.storage == PteStorage::kConstant ? layout_.constant_entries[t.constant] : 0;
     return fb::CreateTensor(b_, static_cast<int8_t>(t.dtype), 0, sizes, order, false, data_index,
                             allocation, 0, static_cast<fb::Dynamism>(t.dynamism), extra)
         .Union();
