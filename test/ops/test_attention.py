@@ -2,11 +2,15 @@
 """scaled_dot_product_attention: masks of every kind, scales, grouped queries, and the modules of
 torch.nn that use it."""
 
+import json
+
 import torch
 from torch import nn
 from torch.nn import functional
 
-from ..tester.codes import CodeCase, code_suite, q8, q16
+from ..common import TARGETS
+from ..tester.codes import CodeCase, code_suite, export, q8, q16
+from ..tester.native import invoke
 from ..tester.suite import Case, op_suite
 
 QUERIES, KEYS = 6, 7
@@ -150,3 +154,10 @@ code_suite(
     AttentionBoolMask,
     {"": CodeCase((Q, K, V, q8(0.05, 0)), O, MASKED, kinds=("BI", "u85"))},
 )
+
+
+def test_bool_mask_stays_on_the_cpu_where_there_are_no_bools_u55(tmp_path):
+    program = export(CodeCase((Q, K, V, q8(0.05, 0)), O, MASKED), AttentionBoolMask, tmp_path / "program.pt2")
+    report = invoke("explain", program.path, "--target", TARGETS["u55"], "--json").stdout
+    reasons = {node["op"]: node["reason"] for node in json.loads(report)["nodes"] if node.get("reason")}
+    assert reasons["aten.scaled_dot_product_attention.default"]["code"] == "R0002"

@@ -244,7 +244,7 @@ class IntegerAttention {
       return in_.add(y, b_.expand_rank(constant, rank));
     }
     Value* mask = b_.expand_rank(mask_.value, rank);
-    if (mask->dtype() == DType::kBool) {
+    if (mask_.value->dtype() == DType::kBool) {
       Value* hidden = b_.scalar_int(DType::kI32, std::llrint(mask_.hidden / x.scale), rank);
       return b_.emit(tosa::select, {mask, y, hidden});
     }
