@@ -165,12 +165,26 @@ Value* conv_bias(const Call& call, Builder& b, Value* bias, const Value& x, cons
 
 Value* finish_accumulator(Builder& b, Value* accumulator, const Value& x, const Value& w,
                           const TensorType& result) {
-  if (x.quant() == nullptr) return accumulator;
-  std::vector<double> scales = accumulator_scales(x, w);
-  for (double& s : scales)
-    s /= result.quant->scale();
-  Value* y = b.rescale(accumulator, result.dtype, scales, 0, result.quant->zero_point());
-  return clamp_to_range(b, y, result);
+  return finish_accumulators(b, {&accumulator, 1}, x, w, result);
+}
+
+Value* finish_accumulators(Builder& b, std::span<Value* const> groups, const Value& x,
+                           const Value& w, const TensorType& result) {
+  std::vector<Value*> parts(groups.begin(), groups.end());
+  if (x.quant() != nullptr) {
+    std::vector<double> scales = accumulator_scales(x, w);
+    for (double& s : scales)
+      s /= result.quant->scale();
+    const size_t channels = scales.size() == 1 ? 0 : scales.size() / parts.size();
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const auto own =
+          channels == 0 ? std::span(scales) : std::span(scales).subspan(i * channels, channels);
+      parts[i] = b.rescale(parts[i], result.dtype, own, 0, result.quant->zero_point());
+    }
+  }
+  const auto axis = [&b] { return tosa::write_attrs(tosa::AxisAttrs{3}, b.module().arena()); };
+  Value* y = parts.size() == 1 ? parts[0] : b.emit(tosa::concat, parts, axis());
+  return x.quant() == nullptr ? y : clamp_to_range(b, y, result);
 }
 
 std::optional<Reject> check_conv_operands(const Call& call, const Value& x, const Value& w,

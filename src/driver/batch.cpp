@@ -62,7 +62,7 @@ Json explain_entry(const CompileOptions& options) {
                            {"code", std::string(code_id(node.reason->code))},
                            {"message", node.reason->why}});
   }
-  return Json{{"ok", true}, {"reasons", std::move(reasons)}};
+  return Json{{"ok", true}, {"nodes", report->nodes.size()}, {"reasons", std::move(reasons)}};
 }
 
 std::string text_of(const Json& results) {

@@ -13,5 +13,7 @@ namespace tosaic {
 /// TOSA's conformance tests (docs/targets.md says which rule comes from where).
 std::optional<Reject> ethos_u55_rows(const Node& node, const Target& target);  ///< U65 as well
 std::optional<Reject> ethos_u85_rows(const Node& node, const Target& target);
+/// Windows that Vela computes one by one, on every Ethos-U.
+int64_t ethos_u_pieces(const Node& node);
 
 }  // namespace tosaic

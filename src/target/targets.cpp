@@ -49,18 +49,21 @@ void fill_family(Target& t) {
     case TargetKind::kEthosU55:
       t.features = kAllInt;
       t.rows = ethos_u55_rows;
+      t.pieces = ethos_u_pieces;
       t.default_system_config = "Ethos_U55_High_End_Embedded";
       t.default_memory_mode = "Shared_Sram";
       break;
     case TargetKind::kEthosU65:
       t.features = kAllInt;
       t.rows = ethos_u55_rows;
+      t.pieces = ethos_u_pieces;
       t.default_system_config = "Ethos_U65_High_End";
       t.default_memory_mode = "Dedicated_Sram_384KB";
       break;
     case TargetKind::kEthosU85:
       t.features = kEthosU85;
       t.rows = ethos_u85_rows;
+      t.pieces = ethos_u_pieces;
       t.default_system_config = "Ethos_U85_SYS_DRAM_Mid";
       t.default_memory_mode = "Sram_Only";
       break;
@@ -113,6 +116,7 @@ Expected<Target> parse_executorch_name(std::string_view name) {
   for (std::string_view part : std::span(parts).subspan(1)) {
     if (part == "u55") {
       t.rows = ethos_u55_rows;
+      t.pieces = ethos_u_pieces;
       continue;
     }
     const auto* found = std::ranges::find(kSpelled, part, &SpelledFeature::name);

@@ -128,12 +128,21 @@ Value* Builder::emit_as(DType result, const OpDef& op, std::span<Value* const> o
 }
 
 bool Builder::legal(const OpDef& op, std::span<Value* const> operands, AttrList attrs) {
+  return ask(op, operands, attrs, false);
+}
+
+bool Builder::whole(const OpDef& op, std::span<Value* const> operands, AttrList attrs) {
+  return ask(op, operands, attrs, true);
+}
+
+bool Builder::ask(const OpDef& op, std::span<Value* const> operands, AttrList attrs, bool as_one) {
   if (std::any_of(operands.begin(), operands.end(), is_poison)) return false;
   const auto types = infer_types(op, operands, attrs);
   if (!types) return false;
   Node& node = graph_.insert(
       {.op = &op, .operands = operands, .results = *types, .attrs = attrs, .loc = loc_}, before_);
-  const bool taken = !target_.legal(node);
+  const bool taken =
+      !target_.legal(node) && (!as_one || target_.pieces == nullptr || target_.pieces(node) == 1);
   graph_.erase(node);
   return taken;
 }

@@ -56,6 +56,8 @@ class Builder {
                  AttrList attrs = {});
   /// Whether the operation can be made and the target takes it; nothing is made.
   bool legal(const OpDef& op, std::span<Value* const> operands, AttrList attrs = {});
+  /// The same, and as one operation: another form may be better than one that is taken to pieces.
+  bool whole(const OpDef& op, std::span<Value* const> operands, AttrList attrs = {});
   /// Operations with several results.
   std::vector<Value*> emit_all(const OpDef& op, std::span<Value* const> operands, AttrList attrs);
 
@@ -107,6 +109,7 @@ class Builder {
   Value* scalar_number(DType dtype, int64_t value);
   Value* fail_with(Reject reason);
   std::vector<Value*> make(const Request& request);
+  bool ask(const OpDef& op, std::span<Value* const> operands, AttrList attrs, bool as_one);
   Value* transpose(Value* x, std::span<const int64_t> perm, bool ask_target);
   Value* rescale_by(Value* x, Value* multiplier, Value* shift, bool scale32, bool per_channel,
                     std::pair<Value*, Value*> zero_points);

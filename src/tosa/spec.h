@@ -72,6 +72,8 @@ struct Target {
   std::string_view default_memory_mode;
   /// The family's own limits on one TOSA node, beyond profile and level; nullptr: none.
   std::optional<Reject> (*rows)(const Node& node, const Target& target) = nullptr;
+  /// Number of operations that the target makes of one that it takes; nullptr: always one.
+  int64_t (*pieces)(const Node& node) = nullptr;
 
   bool has(Feature feature) const { return (features & feature) == feature; }
   bool is_ethos_u() const {

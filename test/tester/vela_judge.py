@@ -5,12 +5,14 @@ binding loaded, so that neither a crash nor an endless search costs more than it
 import os
 import pathlib
 import re
+import resource
 import signal
 
 import ethosu
 from ethosu import regor
 
 TAKEN = "taken"
+TIME_LIMIT = "time limit"
 FAMILIES = {  # system configuration and memory mode of Vela's own vela.ini
     "55": ("Ethos_U55_High_End_Embedded", "Shared_Sram"),
     "65": ("Ethos_U65_High_End", "Dedicated_Sram_384KB"),
@@ -28,19 +30,18 @@ OPTIONS = "[compiler]\noutput_format=Raw\ncop_format=COP1\nperf_report=true\n[sc
 def system(accelerator):
     """(architecture, system configuration) as regor wants them."""
     family, macs = re.fullmatch(r"ethos-u(\d+)-(\d+)", accelerator).groups()
-    cores = 1
-    if accelerator == "ethos-u65-512":
-        macs, cores = 256, 2
+    macs, cores = (256, 2) if accelerator == "ethos-u65-512" else (macs, 1)
     system_config, memory_mode = FAMILIES[family]
     text = f"[architecture]\nmacs={macs}\ncores={cores}\n[vela]\nsystem_config_name={system_config}\n"
-    return f"EthosU{family}", text + f"memory_mode_name={memory_mode}\n{INI}"
+    return f"EthosU{family}", f"{text}memory_mode_name={memory_mode}\n{INI}"
 
 
 def verdict(path, accelerator):
-    """"taken", or Vela's words in one line."""
+    """TAKEN, or Vela's words in one line."""
     architecture, config = system(accelerator)
+    tosa = pathlib.Path(path).read_bytes()
     try:
-        model = regor.compile(architecture, pathlib.Path(path).read_bytes(), "TOSA", config, options=OPTIONS)
+        model = regor.compile(architecture, tosa, "TOSA", config, options=OPTIONS)
     except RuntimeError as error:
         return " ".join(str(error).split())
     if model.perf_report.cpuOps:
@@ -49,14 +50,15 @@ def verdict(path, accelerator):
 
 
 class Child:
-    """One compilation in a process of its own, which ends at the time limit."""
+    """One compilation in a process of its own, which ends after some seconds of processor time."""
 
     def __init__(self, key, path, accelerator, seconds):
         self.key = key
         reader, writer = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
-            signal.setitimer(signal.ITIMER_REAL, seconds)  # SIGALRM ends it, also inside the library
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, 1)
             os.dup2(nowhere, 2)
@@ -70,20 +72,20 @@ class Child:
             text = pipe.read().decode()
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
-            return "time limit" if number == signal.SIGALRM else f"signal {number}"
+            return TIME_LIMIT if number == signal.SIGXCPU else f"signal {number}"
         return text or f"status {os.WEXITSTATUS(status)}"
 
 
-def judge(programs, accelerator, seconds=8, jobs=2):
-    """Yields (key, verdict) for a dict or pairs of key and path, in the order in which they end."""
-    running = {}
-    pending = iter(dict(programs).items())
+def judge(programs, accelerator, seconds=20, jobs=2):
+    """{key: verdict} of {key: path of a .tosa}. `seconds` of processor time for each."""
+    running, verdicts = {}, {}
+    pending = iter(programs.items())
     while True:
         while len(running) < jobs and (item := next(pending, None)):
             child = Child(*item, accelerator, seconds)
             running[child.pid] = child
         if not running:
-            return
+            return verdicts
         pid, status = os.waitpid(-1, 0)
         child = running.pop(pid)
-        yield child.key, child.result(status)
+        verdicts[child.key] = child.result(status)

@@ -97,11 +97,8 @@ void fold_stride(Builder& b, Value*& x, Value*& w, int64_t input_zp, Geometry& g
   g.pad[2] = g.pad[3] = 0;
 }
 
-/// Greatest stride that an NPU has.
-constexpr int64_t kWidestStride = 3;
-
-/// CONV2D; where an NPU does not have its strides and windows lie side by side, one with a 1x1
-/// kernel over patches, and where there is one row, one over folded rows.
+/// CONV2D; where the target does not make its strides itself and windows lie side by side, one with
+/// a 1x1 kernel over patches, and where there is one row, one over folded rows.
 Value* convolve_dense(Builder& b, std::array<Value*, 5> operands, int64_t input_zp, Geometry g,
                       const tosa::Conv2dAttrs& attrs) {
   const AttrList list = tosa::write_attrs(attrs, b.module().arena());
@@ -109,10 +106,8 @@ Value* convolve_dense(Builder& b, std::array<Value*, 5> operands, int64_t input_
   Value*& w = operands[1];
   const Shape ws = w->shape();
   const std::array<int64_t, 2> kernel = {ws[1], ws[2]};
-  // Ethos-U85 takes such strides in a convolution for each place in the window.
-  const bool is_wide = !is_float(x->dtype()) && std::ranges::max(g.stride) > kWidestStride;
   if (x->shape().rank() == 4 && has_patches(x->shape(), kernel, g) &&
-      (is_wide || !b.legal(tosa::conv2d, operands, list))) {
+      !b.whole(tosa::conv2d, operands, list)) {
     x = patches(b, x, kernel);
     w = b.reshape(w, {ws[0], 1, 1, ws[1] * ws[2] * ws[3]});
     return b.emit(
@@ -120,7 +115,7 @@ Value* convolve_dense(Builder& b, std::array<Value*, 5> operands, int64_t input_
         tosa::write_attrs(tosa::Conv2dAttrs{.acc_type = attrs.acc_type}, b.module().arena()));
   }
   if (x->shape().rank() == 4 && w->is_constant() && is_row_convolution(ws, g) &&
-      !b.legal(tosa::conv2d, operands, list)) {
+      !b.whole(tosa::conv2d, operands, list)) {
     fold_stride(b, x, w, input_zp, g);
     tosa::Conv2dAttrs folded = attrs;
     folded.pad = to_int32<4>(g.pad);
@@ -164,9 +159,9 @@ Value* channels(Builder& b, Value* x, int axis, int64_t first, int64_t count) {
   return b.slice(x, start, size);
 }
 
-/// Accumulator of a convolution with 1 < groups < channels.
-Value* convolve_groups(Builder& b, Value* x, int64_t input_zp, Value* w, Value* bias,
-                       const Geometry& g) {
+/// Accumulators of a convolution with 1 < groups < channels.
+std::vector<Value*> convolve_groups(Builder& b, Value* x, int64_t input_zp, Value* w, Value* bias,
+                                    const Geometry& g) {
   const int64_t in_per_group = w->shape()[1];
   const int64_t out_per_group = w->shape()[0] / g.groups;
   std::vector<Value*> parts;
@@ -180,7 +175,7 @@ Value* convolve_groups(Builder& b, Value* x, int64_t input_zp, Value* w, Value* 
     one.groups = 1;
     parts.push_back(convolve(b, xi, input_zp, wi, bi, one, false));
   }
-  return b.emit(tosa::concat, parts, tosa::write_attrs(tosa::AxisAttrs{3}, b.module().arena()));
+  return parts;
 }
 
 std::optional<Reject> check(const Call& n, const Value& w) {
@@ -228,9 +223,11 @@ Lowered lower_conv2d(const Call& n, Builder& b) {
   Value* nhwc = b.layout_transpose(x, kToNhwc);
   Value* bias_value = conv_bias(n, b, bias, *n.tensor("input"), *w, w->shape()[0]);
   const bool depthwise = g.groups > 1 && w->shape()[1] == 1;
-  Value* acc = g.groups == 1 || depthwise ? convolve(b, nhwc, input_zp, w, bias_value, g, depthwise)
-                                          : convolve_groups(b, nhwc, input_zp, w, bias_value, g);
-  Value* y = finish_accumulator(b, acc, *n.tensor("input"), *w, n.out());
+  const std::vector<Value*> groups =
+      g.groups == 1 || depthwise
+          ? std::vector{convolve(b, nhwc, input_zp, w, bias_value, g, depthwise)}
+          : convolve_groups(b, nhwc, input_zp, w, bias_value, g);
+  Value* y = finish_accumulators(b, groups, *n.tensor("input"), *w, n.out());
   y = b.layout_transpose(y, kToNchw);
   return batched ? y : b.reshape(y, n.out().shape);
 }

@@ -84,11 +84,7 @@ Lowered lower_conv_transpose2d(const Call& n, Builder& b) {
         bias->shape().num_elements() == 1 ? bias : range(b, bias, 0, g * per_group, per_group);
     parts.push_back(b.emit(tosa::transpose_conv2d, {xg, wg, bg, zx, zw}, attrs));
   }
-  Value* acc =
-      parts.size() == 1
-          ? parts[0]
-          : b.emit(tosa::concat, parts, tosa::write_attrs(tosa::AxisAttrs{3}, b.module().arena()));
-  Value* y = finish_accumulator(b, acc, *x, *w, n.out());
+  Value* y = finish_accumulators(b, parts, *x, *w, n.out());
   return b.reshape(b.layout_transpose(y, kToNchw), n.out().shape);
 }
 

@@ -103,8 +103,8 @@ struct Pool {
     all.insert(all.end(), others.begin(), others.end());
     return all;
   }
-  bool legal(Builder& b, Value* x, const Geometry& g) const {
-    return b.legal(op, operands(x), attrs(b, g));
+  bool whole(Builder& b, Value* x, const Geometry& g) const {
+    return b.whole(op, operands(x), attrs(b, g));
   }
   Value* emit(Builder& b, Value* x, const Geometry& g) const {
     return b.emit(op, operands(x), attrs(b, g));
@@ -142,16 +142,16 @@ int64_t divisor(int64_t stride, int64_t most) {
   return most;
 }
 
-/// A pooling of an NHWC image. Where the target does not take it so: windows as channels, or
+/// A pooling of an NHWC image. Where the target does not make it in one: windows as channels, or
 /// smaller strides of whose results some are dropped.
 Value* pool(Builder& b, const Pool& p, Value* x, const Geometry& g) {
-  if (p.legal(b, x, g)) return p.emit(b, x, g);
+  if (p.whole(b, x, g)) return p.emit(b, x, g);
   const Shape s = x->shape();
   if (s.rank() == 4 && windows_tile(s, g)) {
     Geometry whole = g;
     for (Window& w : whole.axes)
       w.stride = 1;
-    if (Value* all = windows_as_channels(b, x, g); p.legal(b, all, whole)) {
+    if (Value* all = windows_as_channels(b, x, g); p.whole(b, all, whole)) {
       const auto [kh, kw] = g.kernel();
       return b.reshape(p.emit(b, all, whole), {s[0], s[1] / kh, s[2] / kw, s[3]});
     }
@@ -160,7 +160,7 @@ Value* pool(Builder& b, const Pool& p, Value* x, const Geometry& g) {
     Geometry smaller = g;
     for (Window& w : smaller.axes)
       w.stride = divisor(w.stride, most);
-    if (!p.legal(b, x, smaller)) continue;
+    if (!p.whole(b, x, smaller)) continue;
     Value* y = p.emit(b, x, smaller);
     for (int i = 0; i < 2; ++i) {
       const int64_t step =
@@ -169,7 +169,7 @@ Value* pool(Builder& b, const Pool& p, Value* x, const Geometry& g) {
     }
     return y;
   }
-  return p.emit(b, x, g);  // which gives the reason
+  return p.emit(b, x, g);  // in pieces, or with the reason
 }
 
 /// Turns padding into elements of value 0: all of it, or only PyTorch's own, which leaves what
