@@ -182,8 +182,11 @@ Value* finish_accumulators(Builder& b, std::span<Value* const> groups, const Val
       parts[i] = b.rescale(parts[i], result.dtype, own, 0, result.quant->zero_point());
     }
   }
-  const auto axis = [&b] { return tosa::write_attrs(tosa::AxisAttrs{3}, b.module().arena()); };
-  Value* y = parts.size() == 1 ? parts[0] : b.emit(tosa::concat, parts, axis());
+  Value* y = parts[0];
+  if (parts.size() > 1) {
+    const tosa::AxisAttrs channels{y->shape().rank() - 1};
+    y = b.emit(tosa::concat, parts, tosa::write_attrs(channels, b.module().arena()));
+  }
   return x.quant() == nullptr ? y : clamp_to_range(b, y, result);
 }
 

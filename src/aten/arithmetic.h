@@ -65,7 +65,7 @@ DType accumulator_type(DType input);
 /// of its quantised range. Float: the accumulator itself.
 Value* finish_accumulator(Builder& b, Value* accumulator, const Value& x, const Value& w,
                           const TensorType& result);
-/// The same for the groups of a convolution over images, which are joined along the channels. Each
+/// The same for the groups of a convolution, which are joined along the channels. Each
 /// has a RESCALE of its own: NPUs make it with the convolution, and an int48 cannot be joined.
 Value* finish_accumulators(Builder& b, std::span<Value* const> groups, const Value& x,
                            const Value& w, const TensorType& result);

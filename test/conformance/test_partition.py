@@ -37,6 +37,27 @@ def test_rows_are_velas_near_the_limits(tmp_path, family):
     assert kept >= 0.9 * len(programs), comparison.report()
 
 
+UNPROVEN = {
+    "cast": ("i32[8]", "i8[8]", "cast(%x0)"),
+    "reverse": ("i32[1,4,4,8]", "i32[1,4,4,8]", "reverse(%x0) {axis = 1}"),
+    "shift": ("i32[8]", "i32[8]", "arithmetic_right_shift(%x0, %x0) {round = false}"),
+    "resize": (
+        "i8[1,1,4,8]", "i8[1,1,7,8]", 'resize(%x0, %s, %o, %z) {mode = "nearest"}',
+        "%s = const shape[4] [2, 1, 2, 1]", "%o = const shape[2] [0, 0]", "%z = const shape[2] [0, 0]",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.INT
+@pytest.mark.parametrize("name", UNPROVEN)
+def test_what_nothing_proves_is_refused_though_vela_takes_it(tmp_path, name):
+    operand, result, operation, *constants = UNPROVEN[name]
+    paths = write({name: limits.program([operand], constants, (result, operation))}, tmp_path)
+    assert partition.judge(paths, TARGETS["u55"]) == {name: partition.TAKEN}
+    code, message = partition.explain(paths, TARGETS["u55"], tmp_path)[name]
+    assert code == "R0014" and "nothing shows" in message
+
+
 SAMPLE = ("matmul", "reduce_sum", "resize", "tile", "transpose")
 
 

@@ -120,11 +120,7 @@ Lowered lower_conv3d(const Call& n, Builder& b) {
     parts.push_back(b.emit(tosa::conv3d, {xi, wi, bi, zx, zw}, attrs));
   }
   if (parts.empty()) return image;  // which could not be made
-  Value* sum =
-      parts.size() == 1
-          ? parts[0]
-          : b.emit(tosa::concat, parts, tosa::write_attrs(tosa::AxisAttrs{4}, b.module().arena()));
-  Value* y = finish_accumulator(b, sum, *x, *w, n.out());
+  Value* y = finish_accumulators(b, parts, *x, *w, n.out());
   return b.reshape(b.layout_transpose(y, kToNcdhw), n.out().shape);
 }
 

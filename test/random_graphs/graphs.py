@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random graphs of 3 to 12 operators, exported by torch.export."""
+
+import logging
+import warnings
+
+import torch
+
+from . import elements, layers, moves
+from .drawing import Drawing
+
+warnings.filterwarnings("ignore")
+logging.disable(logging.WARNING)
+
+# How often each template is drawn.
+TEMPLATES = {
+    layers.convolution: 9, layers.transposed_convolution: 3, layers.pooling: 5, layers.linear: 5, layers.product: 5,
+    layers.normalisation: 4, layers.prelu: 1, layers.attention: 2, layers.recurrence: 3,
+    elements.activation: 4, elements.curve: 9, elements.pair: 9, elements.scalar: 4, elements.comparison: 1,
+    elements.logic: 2, elements.where: 3, elements.mask: 1, elements.reduction: 5, elements.softmax: 2,
+    elements.fill: 1, elements.filled: 1, elements.no_op: 1,
+    moves.view: 4, moves.ones: 2, moves.permutation: 4, moves.expansion: 3, moves.rotation: 2, moves.part: 3,
+    moves.parts: 2, moves.joining: 4, moves.padding: 3, moves.shuffle: 2, moves.lookup: 2, moves.resize: 3,
+}  # fmt: skip
+
+
+def draw(seed):
+    """The Drawing of a seed."""
+    d = Drawing(seed)
+    wanted = d.whole(3, 12)
+    while len(d.steps) < wanted:
+        template = d.random.choices(list(TEMPLATES), list(TEMPLATES.values()))[0]
+        try:
+            step = template(d)
+        except ValueError:  # no axis to choose: the operand is a scalar
+            continue
+        if step is None:
+            continue
+        fused = step.layer and d.chance(0.4)
+        if d.take(step, activation=fused) and fused:
+            d.take(elements.activation(d, step.results[0][0]))
+    return d
+
+
+def export(program, examples, path):
+    with torch.no_grad():
+        torch.export.save(torch.export.export(program, examples, strict=False), path)
+
+
+def reduce(drawing, fails):
+    """The fewest steps that still fail, found by leaving out one after the other. `fails`: of a list of steps."""
+    steps = list(drawing.steps)
+    for step in reversed(drawing.steps):
+        fewer = [other for other in steps if other is not step]
+        hidden = {index for index, _ in step.results} & drawing.hidden
+        if fewer and not any(hidden & set(other.values()) for other in fewer) and fails(fewer):
+            steps = fewer
+    return steps
