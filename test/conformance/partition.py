@@ -26,9 +26,9 @@ from ..tester.vela_judge import ACCELERATORS, TAKEN, TIME_LIMIT, judge
 from .generate import find_tests
 
 MAX_REFUSED = 0.01
-# Codes of refusals that are meant, and what they mean; R0014 gives its own reason.
+# Refusals that are meant, besides R0014, which gives its own reason.
 NO_OPERATION = "no operation: never a partition"
-EXCLUDED = {"R0014": None, "E0307": "programs of several regions (control flow)"}
+CONTROL_FLOW = "control flow, which no program from PyTorch has"
 
 
 def explain(programs, target, scratch):
@@ -48,6 +48,13 @@ def first_reason(entry):
     if entry["reasons"]:
         return entry["reasons"][0]["code"], entry["reasons"][0]["message"]
     return None if entry["nodes"] else (NO_OPERATION, NO_OPERATION)
+
+
+def excluded(code, message):
+    """Why a refusal is meant; None when it is not."""
+    if re.search(r"\btosa\.(cond_if|while_loop)\b", message):
+        return CONTROL_FLOW
+    return message if code in ("R0014", NO_OPERATION) else None
 
 
 def read_verdicts(path, target):
@@ -72,8 +79,8 @@ class Comparison:
 
     def add(self, test, verdict, reason):
         taken, accepted = verdict == TAKEN, reason is None
-        if taken and not accepted and reason[0] in (*EXCLUDED, NO_OPERATION):
-            self.exclusions[EXCLUDED.get(reason[0]) or re.sub(r"\d+ regions", "several regions", reason[1])] += 1
+        if taken and not accepted and (why := excluded(*reason)):
+            self.exclusions[why] += 1
             return
         self.both[taken, accepted] += 1
         if accepted and not taken:
