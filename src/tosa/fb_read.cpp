@@ -218,16 +218,19 @@ class Reader {
     }
     const size_t rank = size_of(tensor.shape());
     if (rank > kMaxTensorRank) {
-      return fail("tensor {} '{}' has rank {}, and TOSA allows {}", index, name, rank,
-                  kMaxTensorRank);
+      return error(Code::kVerifyLevel, "tensor {} '{}' has rank {}, and the level allows {}", index,
+                   name, rank, kMaxTensorRank)
+          .at({.file = file_name_, .line = 0, .source = {}, .scope = {}});
     }
     std::array<int64_t, kMaxTensorRank> sizes{};
     uint64_t num_bytes = element_bytes(type.dtype);
     for (size_t axis = 0; axis < rank; ++axis) {
       const int32_t size = tensor.shape()->Get(static_cast<uint32_t>(axis));
       if (size < 1) {
-        return fail("tensor {} '{}' has size {} along axis {}, and TOSA needs 1 or more", index,
-                    name, size, axis);
+        return error(Code::kVerifyRank,
+                     "tensor {} '{}' has size {} along axis {}, and TOSA needs 1 or more", index,
+                     name, size, axis)
+            .at({.file = file_name_, .line = 0, .source = {}, .scope = {}});
       }
       sizes[axis] = size;
       num_bytes *= static_cast<uint64_t>(size);

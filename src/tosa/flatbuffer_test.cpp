@@ -378,11 +378,11 @@ TEST(TosaRead, TensorTypes) {
   EXPECT_EQ(with([](RawTensor& t) {
               t.shape = {2, 0};
             }),
-            "E0307: tensor 1 'y' has size 0 along axis 1, and TOSA needs 1 or more");
+            "V0007: tensor 1 'y' has size 0 along axis 1, and TOSA needs 1 or more");
   EXPECT_EQ(with([](RawTensor& t) { t.shape = {-1}; }),
-            "E0307: tensor 1 'y' has size -1 along axis 0, and TOSA needs 1 or more");
+            "V0007: tensor 1 'y' has size -1 along axis 0, and TOSA needs 1 or more");
   EXPECT_EQ(with([](RawTensor& t) { t.shape = std::vector<int32_t>(7, 1); }),
-            "E0307: tensor 1 'y' has rank 7, and TOSA allows 6");
+            "V0009: tensor 1 'y' has rank 7, and the level allows 6");
   EXPECT_EQ(with([](RawTensor& t) { t.shape = std::vector<int32_t>(6, 0x7fffffff); }),
             "E0307: tensor 1 'y' is larger than the 4 GiB that TOSA's level 8K allows");
   EXPECT_EQ(with([](RawTensor& t) { t.is_unranked = true; }), "E0307: tensor 1 'y' has no rank");

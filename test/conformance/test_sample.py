@@ -8,14 +8,16 @@ import pytest
 
 from ..common import ROOT
 
-SAMPLE = ("gather", "intdiv", "resize", "reduce_any", "cond_if", "while_loop")
+SAMPLE = {
+    "int": ("gather", "intdiv", "resize", "reduce_any", "cond_if", "while_loop"),
+    "fp": ("floor", "rfft2d"),
+}
 
 
-@pytest.mark.INT
-@pytest.mark.parametrize("sign", ["positive", "negative"])
-def test_sample_of_integer_conformance(tmp_path, monkeypatch, sign):
+@pytest.mark.parametrize("profile", SAMPLE)
+def test_sample_of_conformance(profile, tmp_path, monkeypatch):
     monkeypatch.setenv("TOSAIC_CONFORMANCE", str(tmp_path))
-    command = [sys.executable, "-m", "test.conformance", "--sign", sign, *SAMPLE]
+    command = [sys.executable, "-m", "test.conformance", "--profile", profile, *SAMPLE[profile]]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
     assert int(result.stdout.splitlines()[-1].split()[0]) >= 8

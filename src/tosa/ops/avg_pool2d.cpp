@@ -108,9 +108,6 @@ Status reference(RefCall& call) {
     case DType::kI16:
       average_ints<int16_t>(call);
       return ok();
-    case DType::kF8E4M3:
-    case DType::kF8E5M2:
-      return no_reference(call.node, call.in[0]->dtype);
     default:
       average_floats(call);
       return ok();

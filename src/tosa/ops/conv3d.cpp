@@ -143,9 +143,6 @@ Status reference(RefCall& call) {
     case DType::kI16:
       convolve_ints(call);
       return ok();
-    case DType::kF8E4M3:
-    case DType::kF8E5M2:
-      return no_reference(call.node, call.in[0]->dtype);
     default:
       convolve_floats(call);
       return ok();

@@ -13,14 +13,35 @@ Diagnostic no_reference(const Node& node, DType dtype) {
                     dtype_name(dtype));
 }
 
+namespace {
+
+/// Calls `fn` with the element type of a floating-point tensor narrower than f32.
+template <typename Fn>
+void visit_narrow(DType dtype, Fn&& fn) {
+  switch (dtype) {
+    case DType::kF16:
+      return fn(F16Element{});
+    case DType::kBF16:
+      return fn(BF16Element{});
+    case DType::kF8E4M3:
+      return fn(Float8Element<numeric::kF8E4M3>{});
+    case DType::kF8E5M2:
+      return fn(Float8Element<numeric::kF8E5M2>{});
+    default:
+      TOSAIC_CHECK(false, "a tensor holds no narrow floats");
+  }
+}
+
+}  // namespace
+
 std::span<const float> as_floats(const HostTensor& tensor, std::vector<float>& buffer) {
   const auto count = static_cast<size_t>(tensor.shape.num_elements());
   if (tensor.dtype == DType::kF32) return {tensor.data<float>(), count};
   buffer.resize(count);
-  const auto* stored = tensor.data<uint16_t>();
-  const bool is_f16 = tensor.dtype == DType::kF16;
-  for (size_t i = 0; i < count; ++i)
-    buffer[i] = is_f16 ? F16Element::load(stored[i]) : BF16Element::load(stored[i]);
+  visit_narrow(tensor.dtype, [&]<typename E>(E) {
+    std::transform(tensor.data<typename E::Stored>(), tensor.data<typename E::Stored>() + count,
+                   buffer.begin(), E::load);
+  });
   return buffer;
 }
 
@@ -29,10 +50,10 @@ void store_floats(HostTensor& tensor, int64_t offset, std::span<const float> val
     std::copy(values.begin(), values.end(), tensor.mutable_data<float>() + offset);
     return;
   }
-  auto* stored = tensor.mutable_data<uint16_t>() + offset;
-  const bool is_f16 = tensor.dtype == DType::kF16;
-  for (size_t i = 0; i < values.size(); ++i)
-    stored[i] = is_f16 ? F16Element::store(values[i]) : BF16Element::store(values[i]);
+  visit_narrow(tensor.dtype, [&]<typename E>(E) {
+    std::transform(values.begin(), values.end(), tensor.mutable_data<typename E::Stored>() + offset,
+                   E::store);
+  });
 }
 
 int32_t zero_point_of(const HostTensor& tensor) {

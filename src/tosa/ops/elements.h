@@ -33,7 +33,15 @@ struct BF16Element {
   static uint16_t store(float value) { return numeric::f32_to_bf16(value); }
 };
 
-/// The dtype is one that the reference does not compute with (8-bit floats).
+template <numeric::Float8 kFormat>
+struct Float8Element {
+  using Stored = uint8_t;
+  using Value = float;
+  static float load(uint8_t stored) { return numeric::f8_to_f32(stored, kFormat); }
+  static uint8_t store(float value) { return numeric::f32_to_f8(value, kFormat); }
+};
+
+/// The dtype is one that the reference does not compute with.
 Diagnostic no_reference(const Node& node, DType dtype);
 
 /// Calls `fn` with the element type of a floating-point dtype.
@@ -45,6 +53,12 @@ Status visit_float(const Node& node, DType dtype, Fn&& fn) {
       return ok();
     case DType::kBF16:
       fn(BF16Element{});
+      return ok();
+    case DType::kF8E4M3:
+      fn(Float8Element<numeric::kF8E4M3>{});
+      return ok();
+    case DType::kF8E5M2:
+      fn(Float8Element<numeric::kF8E5M2>{});
       return ok();
     case DType::kF32:
       fn(PlainElement<float>{});

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // FFT2D and RFFT2D: the sums of the specification as they stand, in double.
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <numbers>
+#include <vector>
 
 #include "tosa/ops.h"
 #include "tosa/ops/elements.h"
@@ -47,19 +50,50 @@ Status infer_rfft(InferCall& call) {
   return ok();
 }
 
+/// Cosines and sines of whole parts of a turn. The sizes are powers of two, so every angle of a
+/// transform is one of these, and those of quarter turns are exact: of real values the imaginary
+/// sums at the corners of the spectrum must be zero, and no rounding is within their bound.
+class Turn {
+ public:
+  explicit Turn(int64_t parts) : values_(static_cast<size_t>(parts)) {
+    for (int64_t i = 0; i < parts; ++i) {
+      const double angle =
+          2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(parts);
+      values_[static_cast<size_t>(i)] = {std::cos(angle), std::sin(angle)};
+      if (4 * i % parts == 0) set_quarter(i, static_cast<size_t>(4 * i / parts));
+    }
+  }
+  [[nodiscard]] int64_t parts() const { return static_cast<int64_t>(values_.size()); }
+  [[nodiscard]] std::complex<double> at(int64_t part) const {
+    return values_[static_cast<size_t>(part) & (values_.size() - 1)];
+  }
+
+ private:
+  void set_quarter(int64_t part, size_t quarter) {
+    constexpr std::complex<double> kQuarters[] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+    values_[static_cast<size_t>(part)] = kQuarters[quarter];
+  }
+  std::vector<std::complex<double>> values_;
+};
+
 /// Sums of one output element over an image of H x W. `imaginary` may be nullptr: zeros.
 void transform(const float* real, const float* imaginary, int64_t h, int64_t w, int64_t oy,
-               int64_t ox, double sign, double& sum_real, double& sum_imaginary) {
+               int64_t ox, double sign, const Turn& turn, double& sum_real, double& sum_imaginary) {
+  const int64_t step_y = oy * (turn.parts() / h);
+  const int64_t step_x = ox * (turn.parts() / w);
   for (int64_t iy = 0; iy < h; ++iy) {
     for (int64_t ix = 0; ix < w; ++ix) {
-      // Whole turns are taken off before the angle is made.
-      const double turns = static_cast<double>((iy * oy) % h) / static_cast<double>(h) +
-                           static_cast<double>((ix * ox) % w) / static_cast<double>(w);
-      const double angle = sign * 2 * std::numbers::pi * turns;
+      const std::complex<double> weight = turn.at(iy * step_y + ix * step_x);
+      const double sine = sign * weight.imag();
       const double a = real[iy * w + ix];
-      const double b = imaginary == nullptr ? 0 : imaginary[iy * w + ix];
-      sum_real += a * std::cos(angle) + b * std::sin(angle);
-      sum_imaginary += -a * std::sin(angle) + b * std::cos(angle);
+      if (imaginary == nullptr) {
+        sum_real += a * weight.real();
+        sum_imaginary -= a * sine;
+      } else {
+        const double b = imaginary[iy * w + ix];
+        sum_real += a * weight.real() + b * sine;
+        sum_imaginary += -a * sine + b * weight.real();
+      }
     }
   }
 }
@@ -70,6 +104,7 @@ void compute(RefCall& call, const float* imaginary, double sign) {
   const auto* real = call.in[0]->data<float>();
   auto* out_real = call.out[0].mutable_data<float>();
   auto* out_imaginary = call.out[1].mutable_data<float>();
+  const Turn turn(std::max(in[1], in[2]));
   for (int64_t n = 0; n < in[0]; ++n) {
     const int64_t image = n * in[1] * in[2];
     for (int64_t oy = 0; oy < out[1]; ++oy) {
@@ -77,7 +112,7 @@ void compute(RefCall& call, const float* imaginary, double sign) {
         double a = 0;
         double b = 0;
         transform(real + image, imaginary == nullptr ? nullptr : imaginary + image, in[1], in[2],
-                  oy, ox, sign, a, b);
+                  oy, ox, sign, turn, a, b);
         *out_real++ = static_cast<float>(a);
         *out_imaginary++ = static_cast<float>(b);
       }
