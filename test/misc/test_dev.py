@@ -43,6 +43,18 @@ def write(tree, name, text):
     path.write_text(LICENCE + text, encoding="utf-8")
 
 
+@pytest.mark.parametrize("words, own, passed_on", [
+    (["conformance", "--profile", "fp", "exp"], "conformance", ["--profile", "fp", "exp"]),
+    (["random-graphs", "--count", "3"], "random_graphs", ["--count", "3"]),
+    (["partition", "--help"], "partition", ["--help"]),
+    (["bench", "growth", "--depths", "1,2"], "bench", ["--depths", "1,2"]),
+    (["conformance"], "conformance", []),
+])
+def test_arguments_of_a_runner_reach_it(words, own, passed_on):
+    options = dev.parse(words)
+    assert (options.action, options.arguments) == (getattr(dev, own), passed_on)
+
+
 def run_dev(tree, *arguments):
     done = subprocess.run([tree / "dev", *arguments], cwd=tree, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT)
