@@ -219,6 +219,50 @@ def test_poor_samples_are_warned_of(classifier, tmp_path, samples, expected):
     assert Quantised(classifier, tmp_path / "made", x=samples).warnings == expected
 
 
+ONE_SAMPLE = "warning[W0003]: samples.npz has one sample for calibration"
+EQUAL_SAMPLES = "warning[W0003]: the 3 calibration samples of samples.npz are equal"
+ONE_NUMBER = 'warning[W0004]: all elements are one number in all calibration samples: input "x"'
+
+
+@pytest.mark.parametrize(
+    "samples, expected",
+    [(None, [ONE_SAMPLE]), (np.ones((3, 1, 3, 224, 224), np.float32), [EQUAL_SAMPLES, ONE_NUMBER])],
+    ids=("one", "ones"),
+)
+def test_mobilenetv2_warns_of_poor_samples(workspace, tmp_path, samples, expected):
+    """ET#7568."""
+    mv2 = workspace.program(net("mv2"))
+    arrays = {"x": mv2.inputs[0][0][None] if samples is None else samples}
+    stderr = Quantised(mv2.path, tmp_path / "made", **arrays).stderr
+    warned = [line for line in stderr.splitlines() if line.startswith("warning")]
+    assert warned == expected
+
+
+@pytest.mark.U55
+def test_mobilenetv2_without_samples_warns_that_all_of_it_is_on_the_cpu(workspace, folder):
+    flags = ("--target", TARGETS["u55"], "-o", "x.pte")
+    result = start("compile", workspace.program(net("mv2")).path, *flags, folder=folder)
+    assert result.returncode == 0
+    assert result.stderr == (
+        "warning[W0001]: 100 of 100 nodes run on the CPU\n"
+        "  hint: quantise the program: give samples of its inputs with --calibrate\n"
+    )
+
+
+def test_mobilenetv2_tells_pictures_apart(workspace, tmp_path):
+    mv2 = workspace.program(net("mv2"))
+    samples = calibration_arrays(net("mv2"), mv2.input_names, 100)
+    made = Quantised(mv2.path, tmp_path / "made", **samples)
+    assert not made.warnings
+    outputs = [outputs[0][0] for outputs in mv2.outputs]
+    first = outputs[0].argmax()
+    # The picture that is most clearly of another class.
+    other = max(range(len(outputs)), key=lambda i: outputs[i].max() - outputs[i][first])
+    (results,) = made.codes(x=np.stack([mv2.inputs[0][0], mv2.inputs[other][0]]))
+    classes = [result.argmax() for result in results]
+    assert classes == [first, outputs[other].argmax()] and classes[0] != classes[1]
+
+
 def test_without_samples_the_hint_is_to_calibrate(classifier, folder):
     flags = ("--target=tosa-int", "-o", "x.tosa")
     said = fails("compile", classifier, *flags, code="E0309", folder=folder)
