@@ -163,6 +163,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "tosaic 0.1.0");
   Flags flags;
+  if (argc > 0) flags.compile.tool = argv[0];
   add_compile(app, flags);
   add_explain(app, flags);
   add_run(app, flags);

@@ -129,6 +129,9 @@ void add_explain(CLI::App& app, Flags& f) {
   auto* batch =
       c.add_option("--batch", f.batch, "JSON list of {program}: many in one process, as JSON");
   c.add_option("model", f.compile.input, ".pt2, .tosa or .tir")->excludes(batch);
+  c.add_option("--node", f.compile.node,
+               "tell of this node alone, by its name in the exported program")
+      ->excludes(batch);
   add_target(c, f);
   c.add_option("--model-name", f.compile.model, "which program of an archive with several");
   add_shapes(c, f);

@@ -9,6 +9,7 @@
 #include "aten/pt2/reader.h"
 #include "aten/row.h"
 #include "driver/borders.h"
+#include "driver/command.h"
 #include "driver/eviction.h"
 #include "driver/layers.h"
 #include "driver/opt.h"
@@ -118,6 +119,8 @@ class Compilation {
   std::string header_path() const;
   Status write(std::span<const std::byte> content);
   void explain_tosa();
+  Status keep_only_node();
+  Status warn_of_missing_kernels();
   PassContext context() {
     PassContext c;
     c.target = &options_.target;
@@ -230,6 +233,7 @@ Status Compilation::place_nodes() {
       p.reason = it->second;
     }
     NodeReport n;
+    if (p.node->num_results() > 0) n.name = p.node->result().name();
     n.op = aten::shown_name(*p.node);
     if (p.node->num_results() > 0) n.type = to_string(p.node->result().type());
     n.where = resolve(p.node->loc());
@@ -242,6 +246,10 @@ Status Compilation::place_nodes() {
       ++report_.delegates[part].num_nodes;
     }
     n.reason = p.reason;
+    // What Vela refuses is not known before it was asked.
+    if (n.reason && n.reason->code != Code::kRejectEvicted) {
+      n.command = explain_command(options_, n.name);
+    }
     report_.nodes.push_back(std::move(n));
   }
   watch_.lap("partition");
@@ -330,8 +338,8 @@ Status Compilation::refuse_what_is_left() {
   d.notes.push_back(fmt::format("{} gives {}", first->op, first->type));
   d.notes.push_back(fmt::format("{} of {} nodes are not taken by {}", num_left,
                                 report_.nodes.size(), report_.target));
-  d.hint = fmt::format("see all of them with: tosaic explain {} --target {}", options_.input,
-                       report_.target);
+  if (!first->command.empty()) d.notes.push_back("show this alone with: " + first->command);
+  d.hint = "see all of them with: " + explain_command(options_);
   if (is_float_program()) {
     d.hint = "quantise the program: give samples of its inputs with --calibrate";
   }
@@ -346,8 +354,7 @@ void Compilation::warn_of_cpu() {
   Diagnostic d =
       error(Code::kWarnCpu, "{} of {} nodes run on the CPU", num_left, report_.nodes.size());
   d.severity = Severity::kWarning;
-  d.hint =
-      fmt::format("see why with: tosaic explain {} --target {}", options_.input, report_.target);
+  d.hint = "see why with: " + explain_command(options_);
   if (is_float_program()) {
     d.hint = "quantise the program: give samples of its inputs with --calibrate";
   }
@@ -569,10 +576,12 @@ void Compilation::explain_tosa() {
   report_.outputs = io_of_outputs(*module_->main());
   for (const Node& node : module_->main()->nodes()) {
     NodeReport n;
+    if (node.num_results() > 0) n.name = node.result().name();
     n.op = node.full_name();
     n.type = node.num_results() > 0 ? to_string(node.result().type()) : "";
     n.where = resolve(node.loc());
     n.reason = options_.target.legal(node);
+    if (n.reason) n.command = explain_command(options_, n.name);
     n.device = n.reason ? "cpu" : for_npu() ? "npu" : "tosa";
     if (!n.reason) {
       n.delegate = "main";
@@ -592,11 +601,46 @@ Status Compilation::explain() {
   }
   if (module_->main()->dialect() == Dialect::kTosa) {
     explain_tosa();
-    return ok();
+    return keep_only_node();
   }
   TOSAIC_CHECK_OK(require_aten());
   TOSAIC_CHECK_OK(prepare());
-  return place_nodes();
+  TOSAIC_CHECK_OK(place_nodes());
+  TOSAIC_CHECK_OK(keep_only_node());
+  return warn_of_missing_kernels();
+}
+
+/// --node
+Status Compilation::keep_only_node() {
+  const std::string& wanted = options_.node;
+  if (wanted.empty()) return ok();
+  std::vector<std::string_view> names;
+  for (const NodeReport& n : report_.nodes)
+    names.push_back(n.name);
+  if (std::ranges::find(names, wanted) == names.end()) {
+    Diagnostic d = error(Code::kOption, "--node {}: the program has no node of this name", wanted);
+    const std::string_view near = nearest_name(wanted, names);
+    d.hint = near.empty() ? "names are those that print(exported_program) shows"
+                          : fmt::format("did you mean {}", near);
+    return d;
+  }
+  std::erase_if(report_.nodes, [&](const NodeReport& n) { return n.name != wanted; });
+  report_.only_node = wanted;
+  return ok();
+}
+
+/// `compile` will fail for a node that no kernel of the CPU computes.
+Status Compilation::warn_of_missing_kernels() {
+  Graph& main = *module_->main();
+  const bool has_cpu = for_npu() || options_.target.kind == TargetKind::kCpu;
+  if (!has_cpu || !options_.node.empty() || !refuse_symbolic_sizes(main).ok()) return ok();
+  TOSAIC_CHECK_OK(outline(main, placements_));
+  if (const Status prepared = prepare_cpu(main); !prepared) {
+    Diagnostic d = prepared.error();
+    d.severity = Severity::kWarning;
+    sink_.add(std::move(d));
+  }
+  return ok();
 }
 
 /// A broken invariant: E0001, with the module as it stands.
@@ -627,6 +671,19 @@ Expected<CompileReport> guarded(const CompileOptions& options, Eviction& evictio
   return c.take_report();
 }
 
+/// Errors at a node that `explain` meets as well.
+bool explain_shows(const Diagnostic& d) {
+  const bool is_at_node = d.where.line != 0 || !d.where.scope.empty();
+  return is_at_node && (d.code == Code::kUnsupportedOp || d.code == Code::kUnsupportedFeature ||
+                        d.code == Code::kNoCpuKernel);
+}
+
+Expected<CompileReport> with_command(Expected<CompileReport> report,
+                                     const CompileOptions& options) {
+  if (report || !explain_shows(report.error())) return report;
+  return std::move(report).error().with_note("show this again with: " + explain_command(options));
+}
+
 }  // namespace
 
 Expected<CompileReport> compile(const CompileOptions& options) {
@@ -634,7 +691,9 @@ Expected<CompileReport> compile(const CompileOptions& options) {
   Eviction eviction;
   for (int attempt = 1;; ++attempt) {
     auto report = guarded(options, eviction, [](Compilation& c) { return c.compile(); });
-    if (report || !eviction.suspect || attempt == kMaxAttempts) return report;
+    if (report || !eviction.suspect || attempt == kMaxAttempts) {
+      return with_command(std::move(report), options);
+    }
     // With the same partition under suspicion, nothing was found in it.
     if (report.error().code != Code::kVelaRefused) return report;
     if (eviction.searched == eviction.nodes.size() && attempt > 1) return report;

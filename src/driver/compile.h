@@ -32,6 +32,8 @@ struct CompileOptions {
   uint64_t sram_limit = 0;  ///< bytes; 0: none
   bool strict = false;      ///< a node left on the CPU is an error
   std::string dump_dir;     ///< TOSA and payload per partition, IR per pass; empty: none
+  std::string node;         ///< explain: the only node to tell of, by the name of its first result
+  std::string tool = "tosaic";  ///< how the user called us, for the commands that messages show
 };
 
 /// `tosaic compile`: reads, quantises (folds), partitions, lowers, calls Vela, writes the output

@@ -89,14 +89,17 @@ void append_delegate(std::string& text, const DelegateReport& d) {
 }
 
 /// A node that stays on the CPU, as a remark.
-Diagnostic remark(const NodeReport& node, std::string_view target) {
+Diagnostic remark(const NodeReport& node, const CompileReport& r) {
   Diagnostic d;
   d.code = node.reason->code;
   d.severity = Severity::kRemark;
   d.message = node.reason->why;
   d.where = node.where;
   d.notes.push_back(fmt::format("{} gives {}", node.op, node.type));
-  d.notes.push_back(fmt::format("the node is not taken by {} and stays on the CPU", target));
+  d.notes.push_back(fmt::format("the node is not taken by {} and stays on the CPU", r.target));
+  if (r.only_node.empty() && !node.command.empty()) {
+    d.notes.push_back("show this alone with: " + node.command);
+  }
   d.hint = node.reason->hint;
   return d;
 }
@@ -105,7 +108,7 @@ Diagnostic remark(const NodeReport& node, std::string_view target) {
 void append_remarks(std::string& text, const CompileReport& r, bool color) {
   if (r.target == "cpu") return;
   for (const NodeReport& n : r.nodes) {
-    if (n.reason) text += render(remark(n, r.target), color);
+    if (n.reason) text += render(remark(n, r), color);
   }
 }
 
@@ -173,6 +176,7 @@ std::string explain_text(const CompileReport& r, bool color) {
                                        place)) +
             '\n';
   }
+  if (!r.only_node.empty()) return text;
   text += fmt::format("{}: {} nodes on the target in {} partition{}, {} on the CPU\n", r.target,
                       r.nodes.size() - count(r, "cpu"), r.delegates.size(),
                       r.delegates.size() == 1 ? "" : "s", count(r, "cpu"));

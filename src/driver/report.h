@@ -24,12 +24,14 @@ struct IoReport {
 
 /// One node of the user's program.
 struct NodeReport {
+  std::string name;  ///< of its first result, "conv2d_1"
   std::string op;    ///< "aten.conv2d.default"
   std::string type;  ///< of its first result
   Location where;
   std::string device;            ///< "npu", "cpu", or "tosa" for targets without an NPU
   std::string delegate;          ///< "part0"; empty on the CPU
   std::optional<Reject> reason;  ///< why it is on the CPU
+  std::string command;           ///< that shows this reason alone; empty without a reason
 };
 
 /// What Vela estimates for one module of the user's program (or one line, outside of modules).
@@ -74,7 +76,8 @@ struct StageTime {
 struct CompileReport {
   std::string target;
   std::string output;
-  std::string header;  ///< the C header of --io-dtype; empty: none
+  std::string header;     ///< the C header of --io-dtype; empty: none
+  std::string only_node;  ///< explain: the one that was asked for; empty: all
   std::vector<IoReport> inputs;
   std::vector<IoReport> outputs;
   std::vector<NodeReport> nodes;

@@ -29,12 +29,17 @@ Json where_json(const Location& where) {
 }
 
 Json node_json(const NodeReport& n) {
-  Json j{{"op", n.op}, {"type", n.type}, {"device", n.device}, {"delegate", n.delegate}};
+  Json j{{"name", n.name},
+         {"op", n.op},
+         {"type", n.type},
+         {"device", n.device},
+         {"delegate", n.delegate}};
   j["where"] = where_json(n.where);
   if (n.reason) {
     j["reason"] = Json{{"code", std::string(code_id(n.reason->code))},
                        {"message", n.reason->why},
-                       {"hint", n.reason->hint}};
+                       {"hint", n.reason->hint},
+                       {"command", n.command}};
   }
   return j;
 }

@@ -3,6 +3,8 @@
 it; the numbers are those of their issues and pull requests."""
 
 import json
+import re
+import subprocess
 
 import numpy as np
 import pytest
@@ -13,7 +15,9 @@ from ..common import FAMILIES, TARGETS
 from ..tester.checks import border_names
 from ..tester.codes import CodeCase, q8, q16
 from ..tester.codes import export as export_codes
+from ..quant.calibration import calibration_arrays
 from ..tester.native import compile_program, run_program
+from ..tester.stages import net
 from ..tosautil import TosaFile
 from .failing import assert_one_error, fails, start
 
@@ -238,17 +242,72 @@ def spectrum(x):
     return torch.fft.rfft(x).abs()
 
 
+COMMAND = re.compile(r"^  note: show this (?:alone|again) with: (.*)$", re.MULTILINE)
+
+
+def run_in_shell(command, folder):
+    """The lines of the program that a command, copied from a message, speaks of, and where."""
+    result = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, cwd=folder, timeout=60
+    )
+    assert "Traceback" not in result.stderr
+    return result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("target", ("tosa-fp", TARGETS["u55"]))
 @pytest.mark.parametrize("operator", (spectrum, torch.special.i0e), ids=("rfft", "i0e"))
-def test_an_unsupported_operator_is_placed_in_module_and_file(made, folder, operator):
-    program = export(Net(operator), (torch.randn(1, 256),), made / f"{operator.__name__}.pt2")
-    flags = ("--target", "tosa-fp", "-o", "x.tosa")
-    result = start("compile", program, *flags, folder=folder)
-    assert result.returncode == 1 and not (folder / "x.tosa").exists()
+def test_an_unsupported_operator_is_placed_and_shown_again_by_one_command(made, folder, operator, target):
+    program = export(Net(operator), (torch.randn(1, 256),), folder / "it's a net.pt2")
+    output = "x.tosa" if target == "tosa-fp" else "x.pte"
+    result = start("compile", program.name, "--target", target, "-o", output, folder=folder)
+    assert result.returncode == 1 and not (folder / output).exists()
     said = result.stderr
     assert "enc.blocks.3" in said and "test_reported.py:" in said, said
-    assert ("rfft" if operator is spectrum else "i0e") in said
-    if operator is not spectrum:  # one command shows it again, with all others
-        assert "tosaic explain" in said, said
+    assert ("fft_rfft" if operator is spectrum else "special_i0e") in said
+    (command,) = COMMAND.findall(said)
+    place = re.search(r"^(.*test_reported.py:\d+): \w+\[[A-Z]\d+\]: (.*)$", said, re.MULTILINE)
+    again = run_in_shell(command, folder)
+    assert place[1] in again and place[2] in again, again
+    assert "enc.blocks.3" in again
+    assert "enc.blocks.2" not in again or target != "tosa-fp", "the node alone is shown"
+
+
+def test_every_remark_has_the_command_that_shows_it_alone(workspace, folder):
+    """With the flags that decide it."""
+    source = net("three_parts")
+    program = workspace.program(source)
+    samples = calibration_arrays(source, program.input_names, 4)
+    np.savez(folder / "my samples.npz", **samples)
+    flags = ("--target", TARGETS["u55"], "--calibrate", "my samples.npz", "--calibrate-limit=3")
+    flags = (*flags, "--observer=mse", "--precision=int16x8")
+    text = start("explain", program.path, *flags, folder=folder).stdout
+    report = json.loads(start("explain", program.path, *flags, "--json", folder=folder).stdout)
+    reasons = [node["reason"] for node in report["nodes"] if "reason" in node]
+    commands = COMMAND.findall(text)
+    assert commands and commands == [reason["command"] for reason in reasons]
+    for command, reason in zip(commands, reasons):
+        assert all(flag in command for flag in flags[-3:] if "=" not in flag)
+        again = run_in_shell(command, folder)
+        assert again.count("remark[") == 1 and reason["message"] in again
+        assert not COMMAND.findall(again)
+
+
+def test_a_node_to_explain_is_named_as_in_the_program(made, folder):
+    program = export(Net(torch.special.i0e), (torch.randn(1, 256),), made / "named.pt2")
+    flags = ("--target", "tosa-fp")
+    shown = start("explain", program, *flags, "--node", "relu", "--json", folder=folder)
+    (node,) = json.loads(shown.stdout)["nodes"]
+    assert node["name"] == "relu" and node["op"] == "aten.relu.default"
+    said = fails("explain", program, *flags, "--node=special_i0", code="E0104", folder=folder)
+    assert "did you mean special_i0e" in said
+
+
+def test_what_no_kernel_computes_is_known_before_compiling(made, folder):
+    program = export(Net(torch.special.i0e), (torch.randn(1, 256),), made / "no_kernel.pt2")
+    for target in (TARGETS["u55"], "cpu"):
+        shown = start("explain", program, "--target", target, folder=folder)
+        assert shown.returncode == 0 and "warning[E0308]: aten.special_i0e" in shown.stderr
+    assert not start("explain", program, "--target", "tosa-fp", folder=folder).stderr
 
 
 # PR#18973
