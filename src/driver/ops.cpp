@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "aten/row.h"
+#include "tosa/op.h"
 
 namespace tosaic {
 namespace {
@@ -122,23 +123,61 @@ std::string op_text(const OpDef& op) {
   return text;
 }
 
+std::string_view effect_name(Effect effect) {
+  switch (effect) {
+    case Effect::kNone:
+      return "none";
+    case Effect::kReads:
+      return "reads";
+    case Effect::kWrites:
+      return "writes";
+  }
+  return "unknown";
+}
+
+std::string_view full_name(const OpDef& op) {
+  return op.hooks->variant_name(op, 0);
+}
+
+Json tosa_json(const OpDef& op) {
+  return {{"name", full_name(op)},
+          {"number", tosa::spec(op).number},
+          {"effect", effect_name(op.effect)}};
+}
+
+std::string tosa_text(const OpDef& op) {
+  std::string text = fmt::format("{}: operation {} of TOSA", full_name(op), tosa::spec(op).number);
+  if (op.effect != Effect::kNone) text += fmt::format(", {} state", effect_name(op.effect));
+  return text + "\n";
+}
+
+std::vector<const OpDef*> ops_of(Dialect dialect) {
+  std::vector<const OpDef*> ops;
+  for (const OpDef* op : all_ops()) {
+    if (op->dialect == dialect) ops.push_back(op);
+  }
+  std::ranges::sort(ops, {}, &OpDef::name);
+  return ops;
+}
+
 }  // namespace
 
 std::string list_ops(bool json) {
-  std::vector<const OpDef*> ops;
-  for (const OpDef* op : all_ops()) {
-    if (op->dialect == Dialect::kAten) ops.push_back(op);
-  }
-  std::ranges::sort(ops, {}, &OpDef::name);
+  const auto aten = ops_of(Dialect::kAten);
+  const auto tosa = ops_of(Dialect::kTosa);
   if (json) {
-    Json list = Json::array();
-    for (const OpDef* op : ops)
-      list.push_back(op_json(*op));
-    return Json{{"ops", std::move(list)}}.dump(2) + "\n";
+    Json lists{{"ops", Json::array()}, {"tosa", Json::array()}};
+    for (const OpDef* op : aten)
+      lists["ops"].push_back(op_json(*op));
+    for (const OpDef* op : tosa)
+      lists["tosa"].push_back(tosa_json(*op));
+    return lists.dump(2) + "\n";
   }
   std::string text;
-  for (const OpDef* op : ops)
+  for (const OpDef* op : aten)
     text += op_text(*op);
+  for (const OpDef* op : tosa)
+    text += tosa_text(*op);
   return text;
 }
 

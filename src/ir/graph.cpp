@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ir/effects.h"
 #include "support/check.h"
 
 namespace tosaic {
@@ -156,12 +157,13 @@ void Graph::set_operand(Node& node, int index, Value* value) {
 
 size_t Graph::erase_dead_nodes() {
   const size_t before = num_nodes_;
+  Effects effects(*module_);
   // Users come after definitions, so one walk back sees each node after all of its users are gone.
   for (Node* node = return_->prev_; node != nullptr;) {
     Node* prev = node->prev_;
     const bool is_used = std::any_of(node->results_.begin(), node->results_.end(),
                                      [](const Value& result) { return result.has_uses(); });
-    if (!is_used) erase(*node);
+    if (!is_used && !effects.writes(*node)) erase(*node);
     node = prev;
   }
   return before - num_nodes_;

@@ -195,8 +195,7 @@ class Graph {
   void replace_all_uses(Value& from, Value& to);
   /// Points one operand elsewhere; nullptr makes it absent.
   void set_operand(Node& node, int index, Value* value);
-  /// Erases nodes without uses, from the end to the front. All operators are pure.
-  /// Returns how many.
+  /// Erases nodes without uses that write no state, from the end to the front. Returns how many.
   size_t erase_dead_nodes();
   /// Spaces the orders of all nodes evenly. Linear; never needed for correctness.
   void renumber();

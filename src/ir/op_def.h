@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 
 #include "support/expected.h"
 
 namespace tosaic {
 
+class Graph;
+class Module;
 class Node;
 struct OpDef;
 
@@ -20,6 +23,17 @@ enum class Dialect : uint8_t {
 };
 std::string_view dialect_name(Dialect dialect);
 
+/// What a node does besides computing its results. State is what a run leaves to the next one and
+/// what nodes tell each other without a value; see Effects for nodes that run other graphs.
+enum class Effect : uint8_t {
+  kNone,    ///< may be removed when unused, made one with its equal, computed early, or moved
+  kReads,   ///< its results depend on where among the writes it stands; unused, it may be removed
+  kWrites,  ///< stays, in its order among reads and writes; also what nothing is known of
+};
+
+/// In how many graphs each graph of a module is nested at most; 0: nobody runs it.
+using CallDepths = std::unordered_map<const Graph*, size_t>;
+
 /// What a dialect tells the IR about its operators.
 struct DialectHooks {
   /// Full name of a variant (an overload): "aten.add.Tensor", "tosa.add".
@@ -27,6 +41,9 @@ struct DialectHooks {
   int (*num_variants)(const OpDef& op);
   /// Checks everything that concerns one node: operands, attributes, types. V-codes.
   Status (*verify)(const Node& node);
+  /// Checks what nodes of several graphs need of each other; once for a module that has a node with
+  /// these hooks, when the nodes are right and no graph runs itself. nullptr: nothing to check.
+  Status (*verify_module)(const Module& module, const CallDepths& depths) = nullptr;
 };
 
 /// An operator. Its identity is its address; no two definitions stand for the same operator.
@@ -37,6 +54,7 @@ struct OpDef {
   Dialect dialect;
   const DialectHooks* hooks;
   const void* spec;  ///< tosa::OpSpec or aten::Row; ask the dialect's accessor
+  Effect effect = Effect::kNone;
 };
 
 /// Every operator of the program, in no particular order.

@@ -287,12 +287,9 @@ std::vector<const Graph*> callees(const Graph& graph) {
   return result;
 }
 
-/// Graphs within graphs, as TOSA's level 8K limits them (MAX_NESTING).
-constexpr size_t kMaxNesting = 256;
-
-/// No graph calls itself, by whatever way, nor do calls nest too deeply: graphs that nobody calls
+/// How deep each graph is called. No graph calls itself, by whatever way: graphs that nobody calls
 /// any more are taken away until none is left.
-Status calls_end(const Module& module) {
+Expected<CallDepths> call_depths(const Module& module) {
   std::unordered_map<const Graph*, size_t> num_callers;
   std::unordered_map<const Graph*, std::vector<const Graph*>> calls;
   for (const auto& graph : module.graphs()) {
@@ -308,25 +305,33 @@ Status calls_end(const Module& module) {
     if (count == 0) ready.push_back(graph);
   }
   size_t num_done = 0;
-  std::unordered_map<const Graph*, size_t> depths;  // the longest way from a graph without callers
+  CallDepths depths;  // the longest way from a graph without callers
   while (!ready.empty()) {
     const Graph* graph = ready.back();
     ready.pop_back();
     ++num_done;
     const size_t depth = depths[graph];
-    if (depth > kMaxNesting) {
-      return graph_error(Code::kVerifyLevel, *graph, "is nested in {} graphs, and {} are allowed",
-                         depth, kMaxNesting);
-    }
     for (const Graph* callee : calls[graph]) {
       depths[callee] = std::max(depths[callee], depth + 1);
       if (--num_callers[callee] == 0) ready.push_back(callee);
     }
   }
-  if (num_done == num_callers.size()) return ok();
+  if (num_done == num_callers.size()) return depths;
   for (const auto& graph : module.graphs()) {
     if (num_callers[graph.get()] > 0) {
       return graph_error(Code::kVerifyCall, *graph, "is part of a cycle of calls");
+    }
+  }
+  return depths;
+}
+
+/// What dialects ask of the graphs together.
+Status graphs_agree(const Module& module, const CallDepths& depths) {
+  std::unordered_set<decltype(DialectHooks::verify_module)> done = {nullptr};
+  for (const auto& graph : module.graphs()) {
+    for (const Node& node : graph->nodes()) {
+      const auto rule = node.op().hooks->verify_module;
+      if (done.insert(rule).second) TOSAIC_CHECK_OK(rule(module, depths));
     }
   }
   return ok();
@@ -341,7 +346,8 @@ Status verify(const Graph& graph) {
 Status verify(const Module& module) {
   for (const auto& graph : module.graphs())
     TOSAIC_CHECK_OK(verify(*graph));
-  return calls_end(module);
+  TOSAIC_TRY(const CallDepths depths, call_depths(module));
+  return graphs_agree(module, depths);
 }
 
 }  // namespace tosaic

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "aten/row.h"
+#include "ir/effects.h"
 #include "partition/partition.h"
 
 // Moves partitions into graphs of their own.
@@ -158,12 +159,26 @@ void replace_by_call(Graph& graph, const Part& part, const Graph& callee, Replac
   }
 }
 
+/// The node with effects before each one that has some.
+std::unordered_map<const Node*, Node*> effects_before(const Graph& graph) {
+  std::unordered_map<const Node*, Node*> before;
+  Effects effects(graph.module());
+  Node* last = nullptr;
+  for (Node& node : graph.nodes()) {
+    if (effects.is_pure(node)) continue;
+    if (last != nullptr) before.emplace(&node, last);
+    last = &node;
+  }
+  return before;
+}
+
 /// Brings what stays into an order in which every call can run at one place: CPU nodes that a
-/// partition needs before it, the rest after it. Stages are recomputed over calls.
+/// partition needs before it, the rest after it. Nodes with effects keep their order.
 void order_nodes(Graph& graph) {
   // Depth-first over operands from the outputs gives a topological order in linear time; starting
   // from nodes in list order keeps the program's own order where it is valid.
   std::unordered_map<const Node*, int> state;  // 1: on the stack, 2: placed
+  const auto effect_before = effects_before(graph);
   std::vector<Node*> order;
   std::vector<std::pair<Node*, int>> stack;
   const auto visit = [&](Node* root) {
@@ -172,14 +187,20 @@ void order_nodes(Graph& graph) {
     state[root] = 1;
     while (!stack.empty()) {
       auto& [node, next] = stack.back();
-      if (next == node->num_operands()) {
+      if (next > node->num_operands()) {
         state[node] = 2;
         order.push_back(node);
         stack.pop_back();
         continue;
       }
-      Value* v = node->operand(next++);
-      Node* def = v == nullptr ? nullptr : v->def();
+      Node* def = nullptr;
+      if (next < node->num_operands()) {
+        const Value* v = node->operand(next);
+        def = v == nullptr ? nullptr : v->def();
+      } else if (const auto it = effect_before.find(node); it != effect_before.end()) {
+        def = it->second;
+      }
+      ++next;
       if (def != nullptr && state[def] == 0) {
         state[def] = 1;
         stack.push_back({def, 0});

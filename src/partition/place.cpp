@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "aten/builder.h"
+#include "ir/effects.h"
 #include "partition/partition.h"
 
 // Where each node of a program runs.
@@ -35,6 +36,7 @@ bool is_no_op(const Node& node) {
 
 class Stages {
  public:
+  explicit Stages(const Module& module) : effects_(module) {}
   /// Stage at which a value can be used: by taken nodes, and by CPU nodes.
   int for_target(const Value& v) const {
     const auto it = after_cpu_.find(&v);
@@ -52,6 +54,9 @@ class Stages {
       if (use.value() == nullptr) continue;
       stage = std::max(stage, p.on_target ? for_target(*use.value()) : for_cpu(*use.value()));
     }
+    // Nodes with effects, which no target takes, run in their order: none before the stage of
+    // another that stands before it.
+    if (!effects_.is_pure(*p.node)) stage = effect_stage_ = std::max(stage, effect_stage_);
     p.partition = p.on_target ? stage : -1;
     for (Value& v : p.node->results())
       (p.on_target ? on_target_ : after_cpu_)[&v] = stage;
@@ -60,10 +65,13 @@ class Stages {
  private:
   std::unordered_map<const Value*, int> on_target_;
   std::unordered_map<const Value*, int> after_cpu_;
+  Effects effects_;
+  int effect_stage_ = 0;
 };
 
 int assign_stages(std::vector<Placement>& placements) {
-  Stages stages;
+  if (placements.empty()) return 0;
+  Stages stages(placements.front().node->graph().module());
   int num = 0;
   for (Placement& p : placements) {
     stages.assign(p);

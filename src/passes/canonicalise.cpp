@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ir/effects.h"
 #include "passes/passes.h"
 #include "passes/permutation.h"
 #include "passes/rewriter.h"
@@ -193,8 +194,10 @@ class Known {
 Status run_canonicalise(Graph& graph, PassContext& context) {
   Rewriter rewriter(graph, context);
   Known known;
+  Effects effects(graph.module());
   for (Node& node : graph.nodes()) {
     if (node.op().dialect != Dialect::kTosa || node.num_results() != 1) continue;
+    if (!effects.is_pure(node)) continue;
     tosa::Builder& b = rewriter.before(node);
     Value* value = simplify(node, b);
     if (value == nullptr) value = evaluated(node, b);

@@ -16,6 +16,9 @@
 #include "tosa/fb_version.h"
 #include "tosa/flatbuffer.h"
 #include "tosa/ops.h"
+#include "tosa/ops/control_flow.h"
+#include "tosa/ops/custom.h"
+#include "tosa/ops/variables.h"
 
 namespace tosaic::tosa {
 namespace {
@@ -53,6 +56,7 @@ std::span<const std::byte> span_of(const Bytes* bytes) {
 struct Entry {
   std::string_view name;
   const fb::Tensor* tensor = nullptr;
+  std::string_view variable;  // of which the tensor is; empty: none
   const fb::ShapeValue* shape = nullptr;
   bool is_input = false;
   bool is_unsigned = false;  // UINT8 and UINT16 of 0.80: signed here, and RESCALE knows
@@ -70,6 +74,7 @@ class Reader {
   Expected<std::unique_ptr<Module>> run() {
     module_ = std::make_unique<Module>();
     TOSAIC_CHECK_OK(find_blocks());
+    TOSAIC_CHECK_OK(declare_variables());
     for (const auto& [graph, block] : blocks_) {
       graph_ = graph;
       block_ = block;
@@ -155,6 +160,52 @@ class Reader {
     return ok();
   }
 
+  /// A variable is a tensor that is marked so, in each block that uses it; one of them may hold the
+  /// initial value. The program declares all.
+  Status declare_variables() {
+    std::unordered_map<std::string_view, Value*> initial;
+    std::vector<Entry> variables;
+    for (const auto& [graph, block] : blocks_) {
+      for (size_t i = 0; i < size_of(block->tensors()); ++i) {
+        const fb::Tensor& tensor = *block->tensors()->Get(static_cast<uint32_t>(i));
+        if (!tensor.variable()) continue;
+        Entry entry;
+        entry.tensor = &tensor;
+        TOSAIC_CHECK_OK(read_type(tensor, i, entry));
+        if (entry.is_unsigned) return fail("variable '{}' has an unsigned type", entry.variable);
+        const auto [it, is_new] = initial.try_emplace(entry.variable, nullptr);
+        if (is_new) variables.push_back(entry);
+        if (size_of(tensor.data()) == 0 || it->second != nullptr) continue;
+        TOSAIC_TRY(const Constant* constant,
+                   read_constant(entry.type, span_of(tensor.data()), view(tensor.name())));
+        it->second = &blocks_.front().first->add_constant(*constant);
+      }
+    }
+    for (const Entry& entry : variables) {
+      const std::array<Value*, 1> operands = {initial.at(entry.variable)};
+      std::vector<int64_t> sizes(entry.type.shape.begin(), entry.type.shape.end());
+      const std::array<NamedAttr, 3> attrs = {
+          NamedAttr{"name", Attr::string(entry.variable)},
+          NamedAttr{"var_shape", Attr::ints(sizes)},
+          NamedAttr{"type", Attr::dtype(entry.type.dtype)},
+      };
+      blocks_.front().first->insert({.op = &variable, .operands = operands, .attrs = attrs});
+    }
+    has_effects_ = !variables.empty() || has_custom();
+    return ok();
+  }
+
+  bool has_custom() const {
+    return std::ranges::any_of(blocks_, [this](const auto& entry) {
+      const auto* operators = entry.second->operators();
+      return operators != nullptr &&
+             std::any_of(operators->begin(), operators->end(), [this](const fb::Operator* op) {
+               const auto* stored = version_->by_number(op->op());
+               return stored != nullptr && stored->op == &custom;
+             });
+    });
+  }
+
   Status read_block() {
     by_name_.clear();
     order_.clear();
@@ -211,7 +262,11 @@ class Reader {
     }
     entry.is_unsigned = type.dtype == DType::kU8 || type.dtype == DType::kU16;
     if (entry.is_unsigned) type.dtype = type.dtype == DType::kU8 ? DType::kI8 : DType::kI16;
-    if (tensor.variable()) return fail("tensor {} '{}' is a variable", index, name);
+    if (tensor.variable()) {
+      const auto variable = view(tensor.variable_name());
+      entry.variable = variable.empty() ? name : variable;
+      if (entry.variable.empty()) return fail("tensor {} is a variable without a name", index);
+    }
     if (tensor.is_unranked()) return fail("tensor {} '{}' has no rank", index, name);
     if (tensor.offset() > 1) {
       return fail("tensor {} '{}' has its data outside of the flatbuffer", index, name);
@@ -288,6 +343,7 @@ class Reader {
       TOSAIC_TRY(Entry * entry, find(name, kNoOperator));
       if (entry->tensor == nullptr) return fail("input '{}' is a shape", name);
       if (entry->is_input) return fail("input '{}' stands twice", name);
+      if (!entry->variable.empty()) return fail("input '{}' is a variable", name);
       entry->is_input = true;
     }
     for (size_t index = 0; index < size_of(block_->operators()); ++index) {
@@ -297,6 +353,9 @@ class Reader {
         if (entry->is_input) {
           return fail("{}: gives '{}', which is an input", shown(index), entry->name);
         }
+        // A variable is no value: it may be written by many, and reads come in the order of the
+        // file.
+        if (!entry->variable.empty()) continue;
         if (entry->producer != kNoOperator) {
           return fail("{}: gives '{}', which operator {} gives as well", shown(index), entry->name,
                       entry->producer);
@@ -344,6 +403,36 @@ class Reader {
         open.push_back({producer, 0});
       }
     }
+    return check_order_of_effects();
+  }
+
+  /// Whether an operator reads or writes variables or may do so.
+  bool may_have_effects(size_t index) const {
+    const fb::Operator& op = op_at(index);
+    const StoredOp* stored = version_->by_number(op.op());
+    const OpDef* def = stored == nullptr ? nullptr : stored->op;
+    if (def == &custom) return true;
+    if (has_effects_ && (def == &cond_if || def == &while_loop)) return true;
+    const auto any_variable = [this](const Strings* names) {
+      for (size_t i = 0; i < size_of(names); ++i) {
+        const auto it = by_name_.find(view(names->Get(static_cast<uint32_t>(i))));
+        if (it != by_name_.end() && !it->second.variable.empty()) return true;
+      }
+      return false;
+    };
+    return any_variable(op.inputs()) || any_variable(op.outputs());
+  }
+
+  Status check_order_of_effects() const {
+    size_t last = 0;
+    for (const size_t index : order_) {
+      if (!may_have_effects(index)) continue;
+      if (index < last) {
+        return fail("{}: is needed before operator {}, and the order of the two matters",
+                    shown(last), index);
+      }
+      last = index;
+    }
     return ok();
   }
 
@@ -360,6 +449,7 @@ class Reader {
   /// The value of a name. CONST operators are optional: a tensor with data is a constant too.
   Expected<Value*> value_of(std::string_view name, size_t user) {
     TOSAIC_TRY(Entry * entry, find(name, user));
+    if (!entry->variable.empty()) return &read_variable(*entry, user);
     if (entry->value != nullptr) return entry->value;
     const Bytes* data = entry->tensor != nullptr ? entry->tensor->data() : entry->shape->data();
     if (size_of(data) == 0 && entry->type.shape.num_elements() > 0) {
@@ -368,6 +458,29 @@ class Reader {
     TOSAIC_TRY(const Constant* constant, read_constant(entry->type, span_of(data), name));
     entry->value = &graph_->add_constant(*constant);
     return entry->value;
+  }
+
+  /// What a variable holds where the next node will stand.
+  Value& read_variable(const Entry& entry, size_t user) {
+    const NamedAttr name{"name", Attr::string(entry.variable)};
+    return graph_
+        ->insert({.op = &variable_read,
+                  .results = {&entry.type, 1},
+                  .attrs = {&name, 1},
+                  .loc = user == kNoOperator ? nullptr : location(user)})
+        .result();
+  }
+
+  /// Gives a result to what the file calls it: a value, or a variable.
+  void set_result(Entry& entry, Value& value, size_t index) {
+    if (entry.variable.empty()) {
+      entry.value = &value;
+      return;
+    }
+    const std::array<Value*, 1> operands = {&value};
+    const NamedAttr name{"name", Attr::string(entry.variable)};
+    graph_->insert(
+        {.op = &variable_write, .operands = operands, .attrs = {&name, 1}, .loc = location(index)});
   }
 
   Expected<const Constant*> read_constant(const TensorType& type, std::span<const std::byte> data,
@@ -419,6 +532,10 @@ class Reader {
     const bool is_constant =
         stored == &version_->constant() || stored == &version_->constant_shape();
     const bool is_fully_connected = stored->name == kFullyConnected;
+    if (FileVersion::is_declaration(*stored)) return check_declaration(index, *stored);
+    if (FileVersion::is_access(*stored) && (stored->op == nullptr || may_have_effects(index))) {
+      return add_access(index, *stored);
+    }
     if (stored->op == nullptr && !is_constant && !is_fully_connected) {
       return fail("{}: is not supported", shown(index));
     }
@@ -434,9 +551,42 @@ class Reader {
                                        .results = parts.types,
                                        .attrs = parts.attrs,
                                        .loc = location(index)});
-    for (size_t i = 0; i < parts.results.size(); ++i) {
-      parts.results[i]->value = &node.result(static_cast<int>(i));
+    for (size_t i = 0; i < parts.results.size(); ++i)
+      set_result(*parts.results[i], node.result(static_cast<int>(i)), index);
+    return ok();
+  }
+
+  /// VARIABLE says nothing that its tensor does not.
+  Status check_declaration(size_t index, const StoredOp& stored) {
+    TOSAIC_CHECK_OK(check_table(index, stored));
+    const Strings* outputs = op_at(index).outputs();
+    for (size_t i = 0; i < size_of(outputs); ++i) {
+      const auto name = view(outputs->Get(static_cast<uint32_t>(i)));
+      TOSAIC_TRY(const Entry* entry, find(name, index));
+      if (entry->variable.empty()) return fail("{}: '{}' is no variable", shown(index), name);
     }
+    return ok();
+  }
+
+  /// A copy between a variable and a value is a read or a write.
+  Status add_access(size_t index, const StoredOp& stored) {
+    TOSAIC_CHECK_OK(check_table(index, stored));
+    const fb::Operator& op = op_at(index);
+    if (size_of(op.inputs()) != 1 || size_of(op.outputs()) != 1) {
+      return fail("{}: has {} inputs and {} outputs, and needs one and one", shown(index),
+                  size_of(op.inputs()), size_of(op.outputs()));
+    }
+    if (!may_have_effects(index)) {
+      return fail("{}: neither its input nor its output is a variable", shown(index));
+    }
+    TOSAIC_TRY(Value * value, value_of(view(op.inputs()->Get(0)), index));
+    Entry& entry = by_name_.find(view(op.outputs()->Get(0)))->second;
+    if (entry.tensor == nullptr) return fail("{}: '{}' is a shape", shown(index), entry.name);
+    if (value->dtype() != entry.type.dtype || !(value->shape() == entry.type.shape)) {
+      return fail("{}: copies {} to '{}', which is {}", shown(index), to_string(value->type()),
+                  entry.name, to_string(entry.type));
+    }
+    set_result(entry, *value, index);
     return ok();
   }
 
@@ -444,6 +594,7 @@ class Reader {
   Status add_constant(size_t index, const StoredOp& stored) {
     const fb::Operator& op = op_at(index);
     const bool is_shape = &stored == &version_->constant_shape();
+    if (may_have_effects(index)) return fail("{}: gives a variable", shown(index));
     if (size_of(op.inputs()) != 0 || size_of(op.outputs()) != 1) {
       return fail("{}: has {} inputs and {} outputs, and needs none and one", shown(index),
                   size_of(op.inputs()), size_of(op.outputs()));
@@ -684,7 +835,7 @@ class Reader {
                                        .results = {&type, 1},
                                        .attrs = write_attrs(attrs, module_->arena()),
                                        .loc = loc});
-    parts.results[0]->value = reshaped(node.result(), result.dtype, result.shape);
+    set_result(*parts.results[0], *reshaped(node.result(), result.dtype, result.shape), index);
     return ok();
   }
 
@@ -703,6 +854,7 @@ class Reader {
   const std::string& file_name_;
   std::unique_ptr<Module> module_;
   Graph* graph_ = nullptr;
+  bool has_effects_ = false;  // of any block
   std::optional<FileVersion> version_;
   std::vector<std::pair<Graph*, const fb::Block*>> blocks_;
   const fb::Block* block_ = nullptr;  // the one that is being read

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "support/check.h"
+#include "tosa/ops/variables.h"
 
 namespace tosaic::tosa {
 namespace {
@@ -280,6 +281,11 @@ void FileVersion::fill_one() {
     if (op->dialect != Dialect::kTosa) continue;
     const OpSpec& s = spec(*op);
     if (is_10 && s.number > kLastOpOf10) continue;
+    // Variables are named by their tensors, and no attribute of the definition is in the table.
+    if (op == &variable || op == &variable_read || op == &variable_write) {
+      add({.name = op->name, .number = s.number, .table = static_cast<uint8_t>(s.number)});
+      continue;
+    }
     add({.op = op,
          .name = op->name,
          .number = s.number,

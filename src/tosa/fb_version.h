@@ -55,6 +55,13 @@ class FileVersion {
   /// The operators that are no operations of the IR.
   const StoredOp& constant() const { return ops_[const_]; }
   const StoredOp& constant_shape() const { return ops_[const_shape_]; }  ///< number 0: none
+  /// Operators whose tensors say which variable; all but IDENTITY, which serves as well, from 1.0
+  /// on only.
+  static bool is_declaration(const StoredOp& stored) { return stored.name == "variable"; }
+  static bool is_access(const StoredOp& stored) {
+    return stored.name == "identity" || stored.name == "variable_read" ||
+           stored.name == "variable_write";
+  }
 
   std::optional<uint32_t> number_of(DType dtype) const;
   DType dtype(uint32_t number) const;  ///< kUnknown: none, or one that the IR lacks

@@ -15,6 +15,7 @@
 #include "tosa/fb_version.h"
 #include "tosa/flatbuffer.h"
 #include "tosa/ops.h"
+#include "tosa/ops/variables.h"
 
 namespace tosaic::tosa {
 namespace {
@@ -81,6 +82,43 @@ Expected<std::vector<const Graph*>> reachable(const Graph& entry) {
   return graphs;
 }
 
+/// A variable of the file: its tensor has one name in all blocks, by which tools know it.
+struct FileVariable {
+  std::string_view name;
+  std::string tensor;
+  const Node* declaration = nullptr;
+  const Graph* first = nullptr;  // its block holds the initial value
+};
+
+/// The variables that graphs read and write, in the order in which they do so first; then those
+/// that are only declared. The reference model refuses tensors that a block does not use.
+std::vector<FileVariable> find_file_variables(std::span<const Graph* const> graphs) {
+  std::vector<FileVariable> variables;
+  std::unordered_map<std::string_view, const Node*> declared;
+  std::unordered_set<std::string_view> seen;
+  NamePool names;
+  const auto add = [&](const Graph& graph, const Node& node) {
+    const std::string_view name = variable_name(node);
+    if (!seen.insert(name).second) return;
+    if (declared.empty()) declared = find_variables(graph.module());
+    variables.push_back({name, names.unique(name), declared.at(name), &graph});
+  };
+  for (const Graph* graph : graphs) {
+    for (const Value* input : graph->inputs())
+      names.unique(input->name());
+    for (const Value* output : graph->outputs())
+      names.unique(output->name());
+  }
+  for (const bool is_declaration : {false, true}) {
+    for (const Graph* graph : graphs) {
+      for (const Node& node : graph->nodes()) {
+        if (is_of_variable(node) && node.is(variable) == is_declaration) add(*graph, node);
+      }
+    }
+  }
+  return variables;
+}
+
 /// Bytes that the graph's constants take at most: equal ones are written once.
 uint64_t constant_bytes(const Graph& graph) {
   uint64_t total = 0;
@@ -95,11 +133,12 @@ uint64_t constant_bytes(const Graph& graph) {
 class BlockWriter {
  public:
   BlockWriter(const Graph& graph, const FileVersion& version, const WriteOptions& options,
-              flatbuffers::FlatBufferBuilder& fbb)
-      : graph_(graph), version_(version), options_(options), fbb_(fbb) {}
+              std::span<const FileVariable> variables, flatbuffers::FlatBufferBuilder& fbb)
+      : graph_(graph), version_(version), options_(options), variables_(variables), fbb_(fbb) {}
 
   Expected<Offset<fb::Block>> run(Name name) {
     name_inputs_and_outputs();
+    TOSAIC_CHECK_OK(add_variables());
     for (const Value* input : graph_.inputs())
       TOSAIC_CHECK_OK(add_tensor(*input));
     find_tensor_constants();
@@ -158,13 +197,14 @@ class BlockWriter {
     return ok();
   }
 
-  void add_tensor(Name name, const TensorType& type,
-                  Offset<flatbuffers::Vector<uint8_t>> data = 0) {
+  void add_tensor(Name name, const TensorType& type, Offset<flatbuffers::Vector<uint8_t>> data = 0,
+                  Name variable_name = 0) {
     std::vector<int32_t> sizes;
     for (const int64_t size : type.shape)
       sizes.push_back(static_cast<int32_t>(size));
     const auto shape = fbb_.CreateVector(sizes);
-    tensors_.push_back(fb::CreateTensor(fbb_, name, shape, *version_.number_of(type.dtype), data));
+    tensors_.push_back(fb::CreateTensor(fbb_, name, shape, *version_.number_of(type.dtype), data,
+                                        !variable_name.IsNull(), false, variable_name));
   }
 
   Status add_tensor(const Value& value) {
@@ -176,12 +216,55 @@ class BlockWriter {
     return ok();
   }
 
+  // Variables.
+
+  Status add_variables() {
+    std::unordered_set<std::string_view> used;
+    for (const Node& node : graph_.nodes()) {
+      if (is_of_variable(node) && !node.is(variable)) used.insert(variable_name(node));
+    }
+    for (const FileVariable& variable : variables_) {
+      const bool is_first = variable.first == &graph_;
+      if (!is_first && !used.contains(variable.name)) continue;
+      const TensorType type = variable_type(*variable.declaration);
+      if (!version_.number_of(type.dtype)) {
+        return error(Code::kUnsupportedFeature, "variable \"{}\" has type {}, which {} lacks",
+                     variable.name, dtype_name(type.dtype), version_.name());
+      }
+      names_.unique(variable.tensor);
+      const Name tensor = fbb_.CreateString(variable.tensor);
+      const Value* initial = is_first ? variable.declaration->operand(0) : nullptr;
+      Offset<flatbuffers::Vector<uint8_t>> data = 0;
+      if (initial != nullptr) data = store(*initial->constant(), fbb_);
+      add_tensor(tensor, type, data, fbb_.CreateString(variable.name));
+      variable_tensors_.emplace(variable.name, tensor);
+    }
+    return ok();
+  }
+
+  /// Reads and writes are copies from and to the variable's tensor, which every tool understands;
+  /// operators of their own came with 1.0.
+  Status add_access(const Node& node) {
+    if (node.is(variable)) return ok();
+    const Name tensor = variable_tensors_.at(variable_name(node));
+    const StoredOp& copy = *version_.stored(identity);
+    const auto table = empty_table(copy);
+    if (node.is(variable_write)) {
+      add_operator(copy, table, {name_of(*node.operand(0))}, {tensor}, add_location(node));
+      return ok();
+    }
+    if (Status s = add_tensor(node.result()); !s) return s;
+    add_operator(copy, table, {tensor}, {name_of(node.result())}, add_location(node));
+    return ok();
+  }
+
   // Constants.
 
   /// Fills constants_ with those that are tensors (or shape values) in this version; others are
   /// fields of the operators that use them.
   void find_tensor_constants() {
     const auto is_tensor = [this](const Use& use) {
+      if (use.user().is(variable)) return false;
       const StoredOp* stored = version_.stored(use.user().op());
       return stored == nullptr || stored->is_input(static_cast<size_t>(use.index()));
     };
@@ -252,6 +335,7 @@ class BlockWriter {
   }
 
   Status add_node(const Node& node) {
+    if (is_of_variable(node)) return add_access(node);
     const StoredOp* stored = version_.stored(node.op());
     if (stored == nullptr) {
       return error(Code::kUnsupportedFeature, "{} is no operation of {}", node.full_name(),
@@ -321,11 +405,13 @@ class BlockWriter {
   const Graph& graph_;
   const FileVersion& version_;
   const WriteOptions& options_;
+  std::span<const FileVariable> variables_;
   flatbuffers::FlatBufferBuilder& fbb_;
   NamePool names_;
   std::unordered_map<const Value*, std::string> texts_;  // of inputs and outputs
   std::vector<std::string> copy_names_;                  // of outputs that need an IDENTITY
   std::unordered_map<const Value*, Name> strings_;
+  std::unordered_map<std::string_view, Name> variable_tensors_;
   std::vector<const Value*> constants_;  // that are written
   std::unordered_map<const Value*, const Value*> first_equal_;
   std::vector<Offset<fb::Operator>> operators_;
@@ -361,13 +447,14 @@ Expected<std::vector<std::byte>> write_flatbuffer(const Graph& graph, const Tosa
   flatbuffers::FlatBufferBuilder fbb(data_bytes + kContainerBytes * graphs.size() +
                                      num_nodes * kNodeBytes);
   const FileVersion tables(version);
+  const auto variables = find_file_variables(graphs);
   std::vector<Offset<fb::Region>> regions;
   for (const Graph* g : graphs) {
     const bool is_entry = g == &graph;
     WriteOptions own = options;
     if (!is_entry) own.num_constant_operators = nullptr;
     const Name name = fbb.CreateString(is_entry ? kMain : g->name());
-    TOSAIC_TRY(const auto block, BlockWriter(*g, tables, own, fbb).run(name));
+    TOSAIC_TRY(const auto block, BlockWriter(*g, tables, own, variables, fbb).run(name));
     regions.push_back(fb::CreateRegion(fbb, name, fbb.CreateVector(&block, 1)));
   }
   const auto number =

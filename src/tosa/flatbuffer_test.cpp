@@ -386,7 +386,6 @@ TEST(TosaRead, TensorTypes) {
   EXPECT_EQ(with([](RawTensor& t) { t.shape = std::vector<int32_t>(6, 0x7fffffff); }),
             "E0307: tensor 1 'y' is larger than the 4 GiB that TOSA's level 8K allows");
   EXPECT_EQ(with([](RawTensor& t) { t.is_unranked = true; }), "E0307: tensor 1 'y' has no rank");
-  EXPECT_EQ(with([](RawTensor& t) { t.variable = true; }), "E0307: tensor 1 'y' is a variable");
   EXPECT_EQ(with([](RawTensor& t) { t.offset = 4096; }),
             "E0307: tensor 1 'y' has its data outside of the flatbuffer");
 }

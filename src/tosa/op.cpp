@@ -72,61 +72,12 @@ Status check_arity(const OpDef& op, std::span<Value* const> operands) {
   return ok();
 }
 
-Status check_attrs(const OpDef& op, AttrList attrs) {
-  const FieldList& fields = spec(op).attrs;
-  if (attrs.size() != fields.count) {
-    return op_error(Code::kVerifyAttributes, op, "has {} attributes and needs {}", attrs.size(),
-                    fields.count);
-  }
-  for (size_t i = 0; i < attrs.size(); ++i) {
-    const AttrField& field = fields.fields[i];
-    if (attrs[i].name != field.name) {
-      return op_error(Code::kVerifyAttributes, op, "attribute {} is {} and must be {}", i,
-                      attrs[i].name, field.name);
-    }
-    if (const std::string_view needs = field_needs(field, attrs[i].value); !needs.empty()) {
-      return op_error(Code::kVerifyAttributes, op, "attribute {} is {} and must be {}", field.name,
-                      to_string(attrs[i].value), needs);
-    }
-  }
-  return ok();
-}
-
 Status check_constants(const OpDef& op, std::span<Value* const> operands) {
   for (size_t i = 0; i < operands.size(); ++i) {
     const Arg& arg = operand_arg(spec(op), i);
     if ((arg.constant || arg.type == kShapeOperand) && !operands[i]->is_constant()) {
       return op_error(Code::kVerifyConstant, op, "operand {} must be a constant", arg.name);
     }
-  }
-  return ok();
-}
-
-Status check_level(const OpDef& op, std::string_view what, const TensorType& type) {
-  if (type.dtype == DType::kShape) return ok();
-  const Shape& shape = type.shape;
-  if (shape.rank() > kLevel.max_rank) {
-    return op_error(Code::kVerifyLevel, op, "{} has rank {}, and the level allows {}", what,
-                    shape.rank(), kLevel.max_rank);
-  }
-  if (!shape.is_static()) {
-    return op_error(Code::kDynamicShape, op, "a size of {} is symbolic: {}", what,
-                    to_string(shape));
-  }
-  // A tensor's bytes must be below 2^(max_log2_size + 1); checked step by step, against overflow.
-  const uint64_t max_bytes = (uint64_t{1} << (kLevel.max_log2_size + 1)) - 1;
-  uint64_t bytes = element_bytes(type.dtype);
-  for (const int64_t size : shape) {
-    if (size < 1) {
-      return op_error(Code::kVerifyRank, op,
-                      "{} has size {} along an axis, and TOSA needs 1 or more", what, size);
-    }
-    if (size >= int64_t{1} << kLevel.max_log2_size) bytes = max_bytes + 1;
-    if (bytes <= max_bytes) bytes *= static_cast<uint64_t>(size);
-  }
-  if (bytes > max_bytes) {
-    return op_error(Code::kVerifyLevel, op, "{} {} is larger than the level allows", what,
-                    to_string(type));
   }
   return ok();
 }
@@ -181,6 +132,55 @@ constinit const DialectHooks kTosaHooks = {
     .num_variants = [](const OpDef&) { return 1; },
     .verify = verify_node,
 };
+
+Status check_attrs(const OpDef& op, AttrList attrs) {
+  const FieldList& fields = spec(op).attrs;
+  if (attrs.size() != fields.count) {
+    return op_error(Code::kVerifyAttributes, op, "has {} attributes and needs {}", attrs.size(),
+                    fields.count);
+  }
+  for (size_t i = 0; i < attrs.size(); ++i) {
+    const AttrField& field = fields.fields[i];
+    if (attrs[i].name != field.name) {
+      return op_error(Code::kVerifyAttributes, op, "attribute {} is {} and must be {}", i,
+                      attrs[i].name, field.name);
+    }
+    if (const std::string_view needs = field_needs(field, attrs[i].value); !needs.empty()) {
+      return op_error(Code::kVerifyAttributes, op, "attribute {} is {} and must be {}", field.name,
+                      to_string(attrs[i].value), needs);
+    }
+  }
+  return ok();
+}
+
+Status check_level(const OpDef& op, std::string_view what, const TensorType& type) {
+  if (type.dtype == DType::kShape) return ok();
+  const Shape& shape = type.shape;
+  if (shape.rank() > kLevel.max_rank) {
+    return op_error(Code::kVerifyLevel, op, "{} has rank {}, and the level allows {}", what,
+                    shape.rank(), kLevel.max_rank);
+  }
+  if (!shape.is_static()) {
+    return op_error(Code::kDynamicShape, op, "a size of {} is symbolic: {}", what,
+                    to_string(shape));
+  }
+  // A tensor's bytes must be below 2^(max_log2_size + 1); checked step by step, against overflow.
+  const uint64_t max_bytes = (uint64_t{1} << (kLevel.max_log2_size + 1)) - 1;
+  uint64_t bytes = element_bytes(type.dtype);
+  for (const int64_t size : shape) {
+    if (size < 1) {
+      return op_error(Code::kVerifyRank, op,
+                      "{} has size {} along an axis, and TOSA needs 1 or more", what, size);
+    }
+    if (size >= int64_t{1} << kLevel.max_log2_size) bytes = max_bytes + 1;
+    if (bytes <= max_bytes) bytes *= static_cast<uint64_t>(size);
+  }
+  if (bytes > max_bytes) {
+    return op_error(Code::kVerifyLevel, op, "{} {} is larger than the level allows", what,
+                    to_string(type));
+  }
+  return ok();
+}
 
 void InferCall::add_result(const Shape& shape) {
   out.push_back({arg_dtype(signature, spec(op).results[out.size()]), shape, nullptr});

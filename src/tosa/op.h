@@ -131,6 +131,10 @@ Expected<int64_t> window_size(const InferCall& call, std::string_view axis, int6
                               int64_t dilation);
 
 // Rules that several operations share.
+/// Exactly the attributes of the definition, in its order and of its kinds (V0004).
+Status check_attrs(const OpDef& op, AttrList attrs);
+/// Rank, sizes and number of bytes that the level allows (V0007, V0009).
+Status check_level(const OpDef& op, std::string_view what, const TensorType& type);
 /// `rank` of operand `i` (V0007).
 Status check_rank(const InferCall& call, size_t i, int min_rank, int max_rank);
 /// Operand `i` has sizes [1] and is 0 unless its dtype is i8 (V0010).

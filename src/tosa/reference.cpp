@@ -8,6 +8,8 @@
 #include "ir/verify.h"
 #include "support/check.h"
 #include "tosa/ops/control_flow.h"
+#include "tosa/ops/custom.h"
+#include "tosa/ops/variables.h"
 
 namespace tosaic::tosa {
 namespace {
@@ -43,6 +45,12 @@ std::vector<HostTensor> allocate_results(const Node& node) {
 /// Runs the operation's reference; an unpredictable result is told in `unpredictable`.
 Status execute(const Node& node, std::span<const HostTensor* const> in, std::span<HostTensor> out,
                std::string& unpredictable) {
+  if (node.is(custom)) {
+    return node_error(Code::kUnsupportedFeature, node,
+                      "operation \"{}\" of domain \"{}\" is not known and cannot be executed",
+                      node.attr("operator_name")->as_string(),
+                      node.attr("domain_name")->as_string());
+  }
   if (node.op().dialect != Dialect::kTosa || spec(node.op()).reference == nullptr) {
     return node_error(Code::kUnsupportedFeature, node, "cannot be computed on the host");
   }
@@ -84,8 +92,18 @@ HostTensor HostTensor::view(DType dtype, const Shape& shape, std::span<const std
   return tensor;
 }
 
+/// Of the whole program, by name.
+struct Reference::Variables {
+  struct Variable {
+    HostTensor value;
+    bool has_value = false;  // an initial one, or one that was written
+  };
+  std::unordered_map<std::string, Variable> by_name;
+};
+
 struct Reference::State {
   const Graph& graph;
+  std::shared_ptr<Variables> variables;
   std::unordered_map<const Value*, HostTensor> constants;
   std::unordered_map<const Value*, size_t> num_uses;
   std::function<void(const Node&, std::span<const HostTensor>)> observer;
@@ -111,6 +129,8 @@ struct Reference::State {
 
   Status set_inputs(std::span<const HostTensor> inputs);
   Status run_node(const Node& node);
+  void run_variable(const Node& node, std::span<const HostTensor* const> in,
+                    std::vector<HostTensor>& out, std::string& why);
   Status run_cond_if(const Node& node, std::vector<HostTensor> in, std::vector<HostTensor>& out);
   Status run_while_loop(const Node& node, std::vector<HostTensor> in, std::vector<HostTensor>& out);
   Expected<std::vector<HostTensor>> run_graph(const Node& node, std::string_view attribute,
@@ -144,7 +164,7 @@ Expected<std::vector<HostTensor>> Reference::State::run_graph(const Node& node,
                                                               std::span<const HostTensor> inputs) {
   const Graph* callee = graph.module().find_graph(node.attr(attribute)->as_string());
   auto& reference = graphs[callee];
-  if (reference == nullptr) reference = std::make_unique<Reference>(*callee);
+  if (reference == nullptr) reference.reset(new Reference(*callee, variables));
   reference->observe(observer);
   TOSAIC_TRY(auto results, reference->run(inputs));
   if (unpredictable.empty()) unpredictable = reference->unpredictable();
@@ -170,10 +190,37 @@ Status Reference::State::run_while_loop(const Node& node, std::vector<HostTensor
   return ok();
 }
 
+void Reference::State::run_variable(const Node& node, std::span<const HostTensor* const> in,
+                                    std::vector<HostTensor>& out, std::string& why) {
+  const std::string name(variable_name(node));
+  if (node.is(variable)) {
+    const auto [it, is_new] = variables->by_name.try_emplace(name);
+    if (!is_new) return;  // declared by an earlier run
+    if (in[0] != nullptr) it->second = {*in[0], true};
+    return;
+  }
+  const auto it = variables->by_name.find(name);
+  TOSAIC_CHECK(it != variables->by_name.end(), "a variable is used before it is declared");
+  Variables::Variable& stored = it->second;
+  if (node.is(variable_read)) {
+    if (stored.has_value) {
+      out.push_back(stored.value);
+    } else {
+      out.push_back(HostTensor::allocate(node.result().dtype(), node.result().shape()));
+      why = fmt::format("\"{}\" is read before it has a value", name);
+    }
+    return;
+  }
+  // A view of an input's bytes would not outlive the run.
+  stored.value = HostTensor::allocate(in[0]->dtype, in[0]->shape);
+  std::copy(in[0]->bytes.begin(), in[0]->bytes.end(), stored.value.storage.begin());
+  stored.has_value = true;
+}
+
 Status Reference::State::run_node(const Node& node) {
   std::vector<const HostTensor*> in;
   for (const Use& use : node.operands())
-    in.push_back(&value(use.value()));
+    in.push_back(use.value() == nullptr ? nullptr : &value(use.value()));
   std::vector<HostTensor> out;
   std::string why;
   if (node.is(cond_if) || node.is(while_loop)) {
@@ -182,6 +229,8 @@ Status Reference::State::run_node(const Node& node) {
       copies.push_back(*tensor);
     TOSAIC_CHECK_OK(node.is(cond_if) ? run_cond_if(node, std::move(copies), out)
                                      : run_while_loop(node, std::move(copies), out));
+  } else if (is_of_variable(node)) {
+    run_variable(node, in, out, why);
   } else {
     out = allocate_results(node);
     TOSAIC_CHECK_OK(execute(node, in, out, why));
@@ -199,10 +248,14 @@ Status Reference::State::run_node(const Node& node) {
   return ok();
 }
 
-Reference::Reference(const Graph& graph) : state_(new State{.graph = graph}) {
+Reference::Reference(const Graph& graph) : Reference(graph, std::make_shared<Variables>()) {}
+
+Reference::Reference(const Graph& graph, std::shared_ptr<Variables> variables)
+    : state_(new State{.graph = graph, .variables = std::move(variables)}) {
   const auto add_uses = [this](const Node& node) {
     for (const Use& use : node.operands()) {
       const Value* v = use.value();
+      if (v == nullptr && node.is(variable)) continue;  // no initial value
       TOSAIC_CHECK(v != nullptr, "an operand is missing");
       ++state_->num_uses[v];
       if (v->is_constant()) state_->constants.try_emplace(v, materialise(*v->constant()));

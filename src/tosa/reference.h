@@ -65,7 +65,8 @@ class Reference {
   explicit Reference(const Graph& graph);
   ~Reference();
 
-  /// Inputs and outputs in the graph's order; dtypes and shapes must be the graph's (E0310).
+  /// Inputs and outputs in the graph's order; dtypes and shapes must be the graph's (E0310). What a
+  /// run writes to variables, the next one reads.
   Expected<std::vector<HostTensor>> run(std::span<const HostTensor> inputs);
   /// "node: reason" of the last run when its result is unpredictable; else empty.
   const std::string& unpredictable() const;
@@ -74,6 +75,8 @@ class Reference {
 
  private:
   struct State;
+  struct Variables;
+  Reference(const Graph& graph, std::shared_ptr<Variables> variables);
   std::unique_ptr<State> state_;
 };
 

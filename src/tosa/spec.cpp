@@ -20,6 +20,11 @@ std::string operand_dtypes(const Node& node) {
   return text;
 }
 
+bool names_graph(const Node& node) {
+  return std::ranges::any_of(
+      node.attrs(), [](const NamedAttr& attr) { return attr.value.kind() == Attr::Kind::kGraph; });
+}
+
 bool has_any(const Target& target, Feature features) {
   return any(target.features & features);
 }
@@ -35,6 +40,10 @@ std::optional<Reject> Target::legal(const Node& node) const {
     const bool has_op =
         std::any_of(spec.signatures.begin(), spec.signatures.end(),
                     [this](const tosa::Signature& s) { return has_any(*this, s.any_of); });
+    if (!has_op && has(Feature::kControlFlow) && names_graph(node)) {
+      return reject(Code::kRejectTargetOp, "{} runs other graphs, and a partition is one graph",
+                    node.full_name());
+    }
     if (!has_op) {
       return reject(Code::kRejectTargetOp, "{} has no {}", display_name, node.full_name());
     }

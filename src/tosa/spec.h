@@ -54,7 +54,7 @@ struct Level {
   int64_t max_stride = 8192;
   int64_t max_scale = 256;
   int64_t max_log2_size = 31;
-  int64_t max_nesting = 6;
+  int64_t max_nesting = 6;  ///< graphs around one that a node runs
 };
 
 enum class TargetKind : uint8_t { kTosaInt, kTosaFp, kEthosU55, kEthosU65, kEthosU85, kCpu };

@@ -126,6 +126,17 @@ Status verify_while_loop(const Node& node) {
   return ok();
 }
 
+Status verify_nesting(const Module& module, const CallDepths& depths) {
+  constexpr auto kMax = static_cast<size_t>(Level().max_nesting);
+  for (const auto& graph : module.graphs()) {
+    const size_t depth = depths.at(graph.get());
+    if (depth <= kMax) continue;
+    return error(Code::kVerifyLevel, "graph @{}: is nested in {} graphs, and {} are allowed",
+                 graph->name(), depth, kMax);
+  }
+  return ok();
+}
+
 std::string_view full_name(const OpDef& op, int variant) {
   return kTosaHooks.variant_name(op, variant);
 }
@@ -134,8 +145,9 @@ int one_variant(const OpDef&) {
   return 1;
 }
 
-constexpr DialectHooks kCondIfHooks = {full_name, one_variant, verify_cond_if};
-constexpr DialectHooks kWhileLoopHooks = {full_name, one_variant, verify_while_loop};
+constexpr DialectHooks kCondIfHooks = {full_name, one_variant, verify_cond_if, verify_nesting};
+constexpr DialectHooks kWhileLoopHooks = {full_name, one_variant, verify_while_loop,
+                                          verify_nesting};
 
 constexpr FieldList graphs(std::string_view first, std::string_view second) {
   FieldList list;
