@@ -202,7 +202,8 @@ Status run_canonicalise(Graph& graph, PassContext& context) {
     Value* value = simplify(node, b);
     if (value == nullptr) value = evaluated(node, b);
     Node* left = value != nullptr && rewriter.replace(node, value) ? value->def() : &node;
-    if (left == nullptr) continue;
+    // What is left may be an earlier node, of any kind.
+    if (left == nullptr || !effects.is_pure(*left)) continue;
     Node* same = known.find_or_add(*left);
     if (same == nullptr || same == left) continue;
     rewriter.before(*left);

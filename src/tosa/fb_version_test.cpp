@@ -56,7 +56,10 @@ std::string difference(const Graph& a, const Graph& b) {
   for (const Node& x : a.nodes()) {
     if (!x.is(y->op()) || x.num_operands() != y->num_operands()) return std::string(x.full_name());
     for (int i = 0; i < x.num_operands(); ++i) {
-      if (x.operand(i) == nullptr && y->operand(i) == nullptr) continue;
+      if ((x.operand(i) == nullptr) != (y->operand(i) == nullptr)) {
+        return fmt::format("operand {} of {} is absent", i, x.full_name());
+      }
+      if (x.operand(i) == nullptr) continue;
       if (!is_same(*x.operand(i), *y->operand(i))) {
         return fmt::format("operand {} of {}", i, x.full_name());
       }

@@ -90,8 +90,9 @@ struct FileVariable {
   const Graph* first = nullptr;  // its block holds the initial value
 };
 
-/// The variables that graphs read and write, in the order in which they do so first; then those
-/// that are only declared. The reference model refuses tensors that a block does not use.
+/// The variables of graphs, in the order of their declarations. Each belongs first to a graph that
+/// reads or writes it, if there is one: the reference model refuses tensors that a block leaves
+/// unused.
 std::vector<FileVariable> find_file_variables(std::span<const Graph* const> graphs) {
   std::vector<FileVariable> variables;
   std::unordered_map<std::string_view, const Node*> declared;
@@ -116,6 +117,9 @@ std::vector<FileVariable> find_file_variables(std::span<const Graph* const> grap
       }
     }
   }
+  // What is read again is declared in the order of the tensors.
+  std::ranges::stable_sort(variables, {},
+                           [](const FileVariable& v) { return v.declaration->order(); });
   return variables;
 }
 
