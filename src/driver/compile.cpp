@@ -335,7 +335,9 @@ Status Compilation::refuse_what_is_left() {
       error(Code::kStrict, "{}",
             first->reason ? first->reason->why : fmt::format("{} has no integer form", first->op));
   d.where = first->where;
-  d.notes.push_back(fmt::format("{} gives {}", first->op, first->type));
+  if (!first->type.empty()) {
+    d.notes.push_back(fmt::format("{} gives {}", first->op, first->type));
+  }
   d.notes.push_back(fmt::format("{} of {} nodes are not taken by {}", num_left,
                                 report_.nodes.size(), report_.target));
   if (!first->command.empty()) d.notes.push_back("show this alone with: " + first->command);

@@ -95,7 +95,7 @@ Diagnostic remark(const NodeReport& node, const CompileReport& r) {
   d.severity = Severity::kRemark;
   d.message = node.reason->why;
   d.where = node.where;
-  d.notes.push_back(fmt::format("{} gives {}", node.op, node.type));
+  if (!node.type.empty()) d.notes.push_back(fmt::format("{} gives {}", node.op, node.type));
   d.notes.push_back(fmt::format("the node is not taken by {} and stays on the CPU", r.target));
   if (r.only_node.empty() && !node.command.empty()) {
     d.notes.push_back("show this alone with: " + node.command);

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import tosa_serializer as ts
 
-from ..common import tosaic_binary
+from ..common import TARGETS, tosaic_binary
 from .generate import TOOLS
 
 STATE = "state"
@@ -275,3 +275,32 @@ def test_operators_of_variables_mean_what_copies_mean(tmp_path):
     without_places = [[line.partition(" loc(")[0] for line in text.splitlines()] for text in texts]
     assert without_places[0] == without_places[1]
     assert sum("tosa.variable" in line for line in without_places[0]) == 3
+
+
+STATEFUL = """tosa graph @main(%c: bool[1], %x: i8[2]) {
+  tosa.variable(none) {name = "v", var_shape = [2], type = i8}
+  tosa.variable_write(%x) {name = "v"}
+  %0: i8[2] = tosa.variable_read() {name = "v"}
+  %1: i8[2] = tosa.custom(%0) {operator_name = "n", domain_name = "d", implementation_attrs = ""}
+  %2: i8[2] = tosa.cond_if(%c, %1) {then_graph = @same, else_graph = @same}
+  return %2
+}
+
+tosa graph @same(%x: i8[2]) {
+  return %x
+}
+"""
+
+
+@pytest.mark.parametrize("family", sorted(TARGETS))
+def test_no_npu_takes_state_custom_operations_and_graphs(tmp_path, family):
+    (tmp_path / "x.tir").write_text(STATEFUL)
+    command = [tosaic_binary(), "explain", tmp_path / "x.tir", "--target", TARGETS[family]]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    said = result.stdout + result.stderr
+    for name in ("variable", "variable_write", "variable_read", "custom"):
+        assert f" has no tosa.{name}\n" in said
+    branches_reason = "tosa.cond_if runs other graphs" if family == "u85" else " has no tosa.cond_if\n"
+    assert branches_reason in said
+    assert "gives \n" not in said
