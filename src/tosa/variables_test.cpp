@@ -89,6 +89,36 @@ TEST(TosaVariables, FilesOfAllVersionsKeepThem) {
   }
 }
 
+TEST(TosaVariables, LoopsMayEndByWhatTheirRoundsWrite) {
+  const auto module = parsed(R"(tosa graph @main(%again: bool[1], %n: f32[1]) {
+  %0 = const f32[1] [0]
+  tosa.variable(none) {name = "count", var_shape = [1], type = f32}
+  tosa.variable_write(%0) {name = "count"}
+  %last: f32[1] = tosa.while_loop(%n) {cond_graph = @below, body_graph = @step}
+  %count: f32[1] = tosa.variable_read() {name = "count"}
+  return %count
+}
+
+tosa graph @below(%n: f32[1]) {
+  %count: f32[1] = tosa.variable_read() {name = "count"}
+  %y: bool[1] = tosa.greater(%n, %count)
+  return %y
+}
+
+tosa graph @step(%n: f32[1]) {
+  %one = const f32[1] [1]
+  %count: f32[1] = tosa.variable_read() {name = "count"}
+  %next: f32[1] = tosa.add(%count, %one)
+  tosa.variable_write(%next) {name = "count"}
+  return %n
+}
+)");
+  Reference reference(*module->main());
+  EXPECT_EQ(run_once(reference, false, 3), Floats{3});
+  EXPECT_EQ(run_once(reference, false, 5), Floats{5});
+  EXPECT_EQ(run_once(reference, false, -1), Floats{0});
+}
+
 TEST(TosaVariables, ReadingBeforeThereIsAValueIsUnpredictable) {
   const auto module = parsed(R"(tosa graph @main() {
   tosa.variable(none) {name = "v", var_shape = [2], type = i8}
