@@ -87,6 +87,11 @@ TensorType held_as(const TensorType& type) {
   return type;
 }
 
+TensorType held_at_run_time(const TensorType& type) {
+  if (type.dtype == DType::kI64) return {DType::kI32, type.shape, nullptr};
+  return held_as(type);
+}
+
 const Constant& held_constant(Module& module, const Value& value) {
   const TensorType type = held_as(value.type());
   if (type.dtype == value.dtype()) return *value.constant();
@@ -104,6 +109,13 @@ Lowered lower(const Call& call, Builder& b) {
   Lowered lowered = use_table ? lower_table(call, b, row.table) : row.lower(call, b);
   if (b.failure()) return *b.failure();
   if (!lowered.ok()) return lowered;
+  if (!call.row().has(Trait::kIndices)) {
+    for (size_t i = 0; i < lowered.values().size() && i < call.results().size(); ++i) {
+      if (call.out(i).dtype != DType::kI64 || lowered.values()[i] == nullptr) continue;
+      return reject(Code::kRejectDtype, "{}: its result is {}; TOSA has no 64-bit integers",
+                    call.schema().full_name, to_string(call.out(i)));
+    }
+  }
   // Results carry the quantisation that the program states, for calls that read them and reports.
   std::vector<Value*> values(lowered.values().begin(), lowered.values().end());
   for (size_t i = 0; i < values.size() && i < call.results().size(); ++i) {

@@ -42,6 +42,9 @@ class Builder : public tosa::Builder {
 /// The type of the TOSA value that holds a value of an ATen graph. TOSA tensors have no unsigned
 /// types: u8 and u16 are held as signed integers with the same bits, and without parameters.
 TensorType held_as(const TensorType& type);
+/// The same of what is computed when the program runs. TOSA has no 64-bit integers: rows with
+/// Trait::kIndices, which alone may have such values, find int32 in their place.
+TensorType held_at_run_time(const TensorType& type);
 /// The bytes of a constant of an ATen graph under that type.
 const Constant& held_constant(Module& module, const Value& value);
 

@@ -61,6 +61,20 @@ Value* call_permute(Builder& b, Value* x, std::span<const int64_t> perm) {
   return b.call("aten.permute.default", {x}, type, {{"dims", Attr::ints(perm)}});
 }
 
+Lowered call_with_batch(const Call& call, Builder& b) {
+  const auto with_one = [](const Shape& shape) {
+    std::vector<int64_t> sizes(shape.begin(), shape.end());
+    sizes.insert(sizes.begin(), 1);
+    return Shape(sizes);
+  };
+  std::vector<Value*> operands(call.operands().begin(), call.operands().end());
+  operands[0] = call_view(b, operands[0], with_one(operands[0]->shape()));
+  const TensorType result{call.out().dtype, with_one(call.out().shape), call.out().quant};
+  const auto made = b.call_all(call.schema().full_name, operands, call.segments(),
+                               std::span(&result, 1), call.attrs());
+  return call_view(b, made[0], call.out());
+}
+
 Lowered call_alias(const Call& call, Builder& b, std::string_view full_name) {
   std::vector<Value*> results(call.results().size(), nullptr);
   results[0] = b.call_all(full_name, call.operands(), call.segments(), call.results().first(1),

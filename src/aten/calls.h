@@ -28,6 +28,9 @@ Value* call_cat(Builder& b, std::span<Value* const> parts, int axis, const Tenso
 /// Result axis i is axis perm[i] of `x`.
 Value* call_permute(Builder& b, Value* x, std::span<const int64_t> perm);
 
+/// The same call with an axis of one element before operand 0 and the result.
+Lowered call_with_batch(const Call& call, Builder& b);
+
 /// The same call of another overload, one with the same operands, which has the first result only.
 Lowered call_alias(const Call& call, Builder& b, std::string_view full_name);
 

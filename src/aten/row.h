@@ -130,7 +130,8 @@ enum class Trait : uint8_t {
   kDequantize = 1 << 4,  ///< quantized_decomposed.dequantize_*
   kFusesActivation =
       1 << 5,  ///< a following activation without q/dq between belongs to it (conv, linear, add)
-  kAlias = 1 << 6,  ///< spells a call of another row, which takes its place before all else
+  kAlias = 1 << 6,    ///< spells a call of another row, which takes its place before all else
+  kIndices = 1 << 7,  ///< its int64 operands and results are places, which int32 holds
 };
 constexpr Trait operator|(Trait a, Trait b) {
   return static_cast<Trait>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b));
@@ -149,6 +150,8 @@ struct Row {
   /// Schema of the ExecuTorch out-variant that computes the float operator on the CPU; empty: none.
   /// Arguments are filled by name from the node; those it lacks from the defaults written here.
   std::string_view cpu{};
+  /// Whether that kernel takes a call; what it does not take is expanded. Not set: all.
+  bool (*cpu_takes)(const Call& call) = nullptr;
 
   bool has(Trait trait) const {
     return (static_cast<uint8_t>(traits) & static_cast<uint8_t>(trait)) != 0;

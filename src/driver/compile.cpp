@@ -440,10 +440,14 @@ Status Compilation::compile_to_tosa() {
   report_io();
   TOSAIC_CHECK_OK(optimise(main));
   watch_.lap("lower");
+  const auto as_in_file = [](IoReport& io, const Value& v) {
+    io.name = v.name();
+    if (v.dtype() == DType::kI32) io.dtype = torch_name(v.dtype());  // also for int64
+  };
   for (size_t i = 0; i < report_.inputs.size(); ++i)
-    report_.inputs[i].name = main->inputs()[i]->name();
+    as_in_file(report_.inputs[i], *main->inputs()[i]);
   for (size_t i = 0; i < report_.outputs.size(); ++i)
-    report_.outputs[i].name = main->output(static_cast<int>(i))->name();
+    as_in_file(report_.outputs[i], *main->output(static_cast<int>(i)));
   TOSAIC_TRY(const std::vector<std::byte> tosa,
              tosa::write_flatbuffer(*main, options_.tosa_version));
   report_.delegates.resize(1);
@@ -520,7 +524,7 @@ Status Compilation::compile_to_pte() {
   Graph& main = *module_->main();
   TOSAIC_CHECK_OK(outline(main, placements_));
   report_io();
-  TOSAIC_CHECK_OK(prepare_cpu(main));
+  TOSAIC_CHECK_OK(prepare_cpu(main, options_.target, placements_));
   TOSAIC_CHECK_OK(verify(main));
   TOSAIC_TRY(const std::vector<Delegate> delegates, compile_partitions());
   if (ends_with(options_.output, ".tir")) return write(as_bytes(print(*module_)));
@@ -637,7 +641,7 @@ Status Compilation::warn_of_missing_kernels() {
   const bool has_cpu = for_npu() || options_.target.kind == TargetKind::kCpu;
   if (!has_cpu || !options_.node.empty() || !refuse_symbolic_sizes(main).ok()) return ok();
   TOSAIC_CHECK_OK(outline(main, placements_));
-  if (const Status prepared = prepare_cpu(main); !prepared) {
+  if (const Status prepared = prepare_cpu(main, options_.target, placements_); !prepared) {
     Diagnostic d = prepared.error();
     d.severity = Severity::kWarning;
     sink_.add(std::move(d));
@@ -676,8 +680,7 @@ Expected<CompileReport> guarded(const CompileOptions& options, Eviction& evictio
 /// Errors at a node that `explain` meets as well.
 bool explain_shows(const Diagnostic& d) {
   const bool is_at_node = d.where.line != 0 || !d.where.scope.empty();
-  return is_at_node && (d.code == Code::kUnsupportedOp || d.code == Code::kUnsupportedFeature ||
-                        d.code == Code::kNoCpuKernel);
+  return is_at_node && (d.code == Code::kUnsupportedFeature || d.code == Code::kNoCpuKernel);
 }
 
 Expected<CompileReport> with_command(Expected<CompileReport> report,

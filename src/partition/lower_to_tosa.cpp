@@ -14,7 +14,9 @@ class Lowering {
   Lowering(Graph& to, const Target& target, LoweredValues& map)
       : to_(to), builder_(to, target), map_(map) {}
 
-  void add_input(const Value& v) { map_[&v] = &to_.add_input(aten::held_as(v.type()), v.name()); }
+  void add_input(const Value& v) {
+    map_[&v] = &to_.add_input(aten::held_at_run_time(v.type()), v.name());
+  }
 
   Status lower(const Node& node) {
     if (node.is(aten::unknown)) {
@@ -38,7 +40,7 @@ class Lowering {
     for (int i = 0; i < node.num_results(); ++i) {
       Value* v = lowered.values()[static_cast<size_t>(i)];
       if (v == nullptr) continue;  // nobody uses it
-      const TensorType wanted = aten::held_as(node.result(i).type());
+      const TensorType wanted = aten::held_at_run_time(node.result(i).type());
       if (v->shape() != wanted.shape || v->dtype() != wanted.dtype) {
         check_failed("lowered type",
                      fmt::format("{}: lowered to {}, the program says {}", node.full_name(),
@@ -82,17 +84,20 @@ class Lowering {
 
 }  // namespace
 
-Expected<Graph*> lower_beside(const Graph& graph, const Target& target, LoweredValues& values) {
+Expected<Graph*> lower_beside(const Graph& graph, const Target& target, LoweredValues& values,
+                              const std::unordered_map<const Node*, Reject>& left_out) {
   Module& module = graph.module();
   Graph& to = module.add_graph(module.unique_graph_name("lowered"), Dialect::kTosa);
   Lowering lowering(to, target, values);
   for (const Value* v : graph.inputs())
     lowering.add_input(*v);
-  for (const Node& node : graph.nodes())
-    TOSAIC_CHECK_OK(lowering.lower(node));
+  for (const Node& node : graph.nodes()) {
+    if (!left_out.contains(&node)) TOSAIC_CHECK_OK(lowering.lower(node));
+  }
   std::vector<Value*> outputs;
-  for (Value* v : graph.outputs())
-    outputs.push_back(lowering.mapped(v));
+  for (Value* v : graph.outputs()) {
+    if (!left_out.contains(v->def())) outputs.push_back(lowering.mapped(v));
+  }
   to.set_outputs(outputs);
   return &to;
 }

@@ -139,6 +139,47 @@ Graph& copy_part(Graph& from, const Part& part, std::string_view name) {
 /// Values that calls have replaced: parts collected before name the old ones.
 using Replaced = std::unordered_map<const Value*, Value*>;
 
+/// The same numbers as integers of another size, by ExecuTorch's kernel.
+Value* converted(Graph& graph, Value& v, DType dtype, Node* before, Loc loc) {
+  const OpVariant op = find_op("aten._to_copy.default");
+  Value* operands[] = {&v};
+  const TensorType type{dtype, v.shape(), nullptr};
+  const NamedAttr attr{"dtype", Attr::dtype(dtype)};
+  return &graph
+              .insert({.op = op.op,
+                       .variant = op.variant,
+                       .operands = operands,
+                       .segments = {},
+                       .results = std::span(&type, 1),
+                       .attrs = std::span(&attr, 1),
+                       .loc = loc},
+                      before)
+              .result();
+}
+
+/// TOSA has no 64-bit integers: those that cross the border of a partition, which are indices, are
+/// int32 in it and converted on the CPU.
+void narrow_border(Graph& graph, Node& call, Graph& callee) {
+  const auto narrow = [](const Value& v) { return TensorType{DType::kI32, v.shape(), nullptr}; };
+  for (int i = 0; i < call.num_operands(); ++i) {
+    Value& v = *call.operand(i);
+    if (v.dtype() != DType::kI64) continue;
+    graph.set_operand(call, i, converted(graph, v, DType::kI32, &call, call.loc()));
+    callee.inputs()[static_cast<size_t>(i)]->set_type(narrow(v));
+  }
+  for (int i = 0; i < call.num_results(); ++i) {
+    Value& v = call.result(i);
+    if (v.dtype() != DType::kI64) continue;
+    v.set_type(narrow(v));
+    callee.output(i)->set_type(narrow(v));
+    Value* wide = converted(graph, v, DType::kI64, call.next(), call.loc());
+    graph.replace_all_uses(v, *wide);
+    graph.set_operand(*wide->def(), 0, &v);
+    wide->set_name(v.name());
+    v.set_name({});
+  }
+}
+
 /// Puts a call of `callee` in place of the part's nodes, at the end.
 void replace_by_call(Graph& graph, const Part& part, const Graph& callee, Replaced& replaced) {
   std::vector<TensorType> results;
@@ -237,6 +278,10 @@ Status outline(Graph& graph, std::span<const Placement> placements) {
     replace_by_call(graph, part, callee, replaced);
     for (auto it = part.nodes.rbegin(); it != part.nodes.rend(); ++it)
       graph.erase(**it);
+  }
+  for (Node* node = graph.first(); node != nullptr; node = node->next()) {
+    if (!node->is(kCallOp)) continue;
+    narrow_border(graph, *node, *graph.module().find_graph(node->attr("callee")->as_string()));
   }
   order_nodes(graph);
   graph.set_dialect(Dialect::kMixed);

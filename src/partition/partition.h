@@ -29,6 +29,10 @@ std::optional<Reject> try_lower(const Node& node, const Target& target);
 /// Why a lowering does not do for a node: it lacks a result that somebody uses.
 std::optional<Reject> missing_result(const Node& node, const aten::Lowered& lowered);
 
+/// The nodes that have no lowering for a target, and those that read results of such nodes, each
+/// with the reason.
+std::unordered_map<const Node*, Reject> without_form(const Graph& graph, const Target& target);
+
 /// Decides where each node of an ATen graph runs. Partitions are as few as the data dependencies
 /// permit (nodes of one stage form one partition) and acyclic by construction. Nodes in `evicted`
 /// stay on the CPU. Partitions of nothing but no-ops are dissolved. Linear in the graph's size.
@@ -49,8 +53,8 @@ std::optional<Reject> expand(Node& node);
 
 /// Makes what stays in `graph` executable by ExecuTorch's kernels: nodes on quantised values get
 /// float operands and results (unfold), composites without a kernel are expanded into their calls.
-/// E0308 for a node that no kernel computes.
-Status prepare_cpu(Graph& graph);
+/// E0308 for a node that no kernel computes, with why it is not on the NPU out of `placements`.
+Status prepare_cpu(Graph& graph, const Target& target, std::span<const Placement> placements);
 
 /// Makes rank-4 inputs and outputs of the program NHWC, where only partitions read and write them
 /// (`--io-layout channels_last`): of a mixed graph after outline, or of an ATen graph that is one
@@ -64,7 +68,9 @@ Expected<Graph*> lower_to_tosa(Graph& graph, const Target& target);
 /// From values of an ATen graph to the values of a TOSA graph that hold the same numbers.
 using LoweredValues = std::unordered_map<const Value*, Value*>;
 /// The same into a graph beside `graph`, which stays as it is; `values` gets every input and every
-/// result of a node. Values that fold lead to constants.
-Expected<Graph*> lower_beside(const Graph& graph, const Target& target, LoweredValues& values);
+/// result of a node. Values that fold lead to constants. Nodes in `left_out`, which no other node
+/// may read, are passed over, and the graph's outputs that they make.
+Expected<Graph*> lower_beside(const Graph& graph, const Target& target, LoweredValues& values,
+                              const std::unordered_map<const Node*, Reject>& left_out = {});
 
 }  // namespace tosaic

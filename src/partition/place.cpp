@@ -115,7 +115,9 @@ void renumber_partitions(std::vector<Placement>& placements, int num_stages) {
 Reject no_row(const Node& node) {
   const auto name = aten::shown_name(node);
   if (!name.starts_with("higher_order.")) {
-    return reject(Code::kRejectNoRow, "{}: no operator row serves it", name);
+    Reject r = reject(Code::kRejectNoRow, "{}: no operator row serves it", name);
+    r.hint = "write it with operators that `tosaic ops` lists, or call run_decompositions()";
+    return r;
   }
   Reject r = reject(Code::kRejectNoRow,
                     "{}: no operator row serves it; graphs that are chosen or repeated while the "
@@ -123,6 +125,18 @@ Reject no_row(const Node& node) {
                     name);
   r.hint = "decide before the export, or compute both sides and choose by torch.where";
   return r;
+}
+
+/// Only rows of indices may find int32 where the program has int64.
+std::optional<Reject> reads_64_bits(const Node& node) {
+  if (aten::row(node.op()).has(aten::Trait::kIndices)) return std::nullopt;
+  for (const Use& use : node.operands()) {
+    const Value* v = use.value();
+    if (v == nullptr || v->is_constant() || v->dtype() != DType::kI64) continue;
+    return reject(Code::kRejectDtype, "{}: it reads {}; TOSA has no 64-bit integers",
+                  node.full_name(), to_string(v->type()));
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -142,6 +156,7 @@ std::optional<Reject> try_lower(const Node& node, const Target& target) {
       return r;
     }
   }
+  if (auto reason = reads_64_bits(node)) return reason;
   Graph scratch(node.graph().module(), "scratch", Dialect::kTosa);
   std::vector<Value*> operands;
   for (const Use& use : node.operands()) {
@@ -152,7 +167,7 @@ std::optional<Reject> try_lower(const Node& node, const Target& target) {
       operands.push_back(&scratch.add_constant(aten::held_constant(scratch.module(), *v),
                                                aten::held_as(v->type())));
     } else {
-      operands.push_back(&scratch.add_input(aten::held_as(v->type()), v->name()));
+      operands.push_back(&scratch.add_input(aten::held_at_run_time(v->type()), v->name()));
     }
   }
   std::vector<TensorType> results;
@@ -173,6 +188,24 @@ std::optional<Reject> missing_result(const Node& node, const aten::Lowered& lowe
                   node.full_name(), i);
   }
   return std::nullopt;
+}
+
+std::unordered_map<const Node*, Reject> without_form(const Graph& graph, const Target& target) {
+  std::unordered_map<const Node*, Reject> found;
+  for (const Node& node : graph.nodes()) {
+    const Use* missing = nullptr;
+    for (const Use& use : node.operands()) {
+      if (use.value() != nullptr && found.contains(use.value()->def())) missing = &use;
+    }
+    if (missing != nullptr) {
+      const Node& source = *missing->value()->def();
+      found.emplace(&node, reject(found.at(&source).code, "{}: reads what {} makes",
+                                  node.full_name(), aten::shown_name(source)));
+    } else if (auto reason = try_lower(node, target)) {
+      found.emplace(&node, *std::move(reason));
+    }
+  }
+  return found;
 }
 
 std::vector<Placement> place(Graph& graph, const Target& target,

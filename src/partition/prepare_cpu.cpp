@@ -1,41 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unordered_map>
 #include <vector>
 
+#include "aten/call.h"
 #include "aten/row.h"
 #include "ir/verify.h"
 #include "partition/partition.h"
 #include "quant/fold_qdq.h"
 
+TOSAIC_USE_ATEN_OP(unknown);
+
 namespace tosaic {
 namespace {
 
-Diagnostic no_kernel(const Node& node, std::string_view why) {
-  return error(Code::kNoCpuKernel, "{}: no ExecuTorch kernel computes it{}{}",
-               aten::shown_name(node), why.empty() ? "" : ": ", why)
-      .at(resolve(node.loc()));
+using Reasons = std::unordered_map<const Node*, const Reject*>;
+
+/// A node, and why the NPU leaves it, or the composite that it is a part of.
+struct Work {
+  Node* node;
+  const Reject* left;
+};
+
+Diagnostic no_kernel(const Work& work, const Target& target, std::string_view why) {
+  Diagnostic d = error(Code::kNoCpuKernel, "{}: no ExecuTorch kernel computes it{}{}",
+                       aten::shown_name(*work.node), why.empty() ? "" : ": ", why);
+  d.where = resolve(work.node->loc());
+  d.hint = "write it with operators that `tosaic ops` lists";
+  if (work.node->is(aten::unknown)) d.hint = try_lower(*work.node, target)->hint;
+  if (work.left == nullptr) return d;
+  d.notes.push_back(fmt::format("and the NPU does not take it: {}", work.left->why));
+  if (!work.left->hint.empty()) d.hint = work.left->hint;
+  return d;
+}
+
+bool has_kernel(const Node& node) {
+  const aten::Row& row = aten::row(node.op());
+  return !row.cpu.empty() && (row.cpu_takes == nullptr || row.cpu_takes(aten::NodeCall(node).call));
+}
+
+/// ExecuTorch's kernel quantises by float64 scales and int64 zero points only, and aborts else.
+void widen_parameters(Node& node) {
+  const aten::NodeCall view(node);
+  for (const Value* v : {view.call.tensor("scales"), view.call.tensor("zero_points")}) {
+    if (v == nullptr || !v->is_constant()) continue;
+    Graph& graph = node.graph();
+    Module& module = graph.module();
+    const Constant& given = *v->constant();
+    const Constant& wide =
+        is_float(v->dtype()) ? module.constant_floats(DType::kF64, v->shape(), float_values(given))
+                             : module.constant_ints(DType::kI64, v->shape(), int_values(given));
+    for (int i = 0; i < node.num_operands(); ++i) {
+      if (node.operand(i) == v) graph.set_operand(node, i, &graph.add_constant(wide));
+    }
+  }
 }
 
 }  // namespace
 
-Status prepare_cpu(Graph& graph) {
-  std::vector<Node*> work;
-  for (Node& node : graph.nodes())
-    work.push_back(&node);
+Status prepare_cpu(Graph& graph, const Target& target, std::span<const Placement> placements) {
+  Reasons reasons;
+  for (const Placement& p : placements) {
+    if (p.reason && target.is_ethos_u()) reasons[p.node] = &*p.reason;
+  }
+  std::vector<Work> work;
+  for (Node& node : graph.nodes()) {
+    const auto reason = reasons.find(&node);
+    work.push_back({&node, reason == reasons.end() ? nullptr : reason->second});
+  }
   while (!work.empty()) {
-    Node* node = work.back();
+    const Work next = work.back();
+    Node* node = next.node;
     work.pop_back();
     if (!aten::is_aten(*node)) continue;
     const aten::Row& row = aten::row(node->op());
     const bool is_border = row.has(aten::Trait::kQuantize) || row.has(aten::Trait::kDequantize);
-    if (!is_border) TOSAIC_CHECK_OK(unfold(*node));
-    if (!row.cpu.empty() || node->is_erased()) continue;  // erased: unfold() replaced it
+    if (is_border) {
+      widen_parameters(*node);
+    } else {
+      TOSAIC_CHECK_OK(unfold(*node));
+    }
+    if (node->is_erased() || has_kernel(*node)) continue;  // erased: unfold() replaced it
     Node* before = node->prev();
     Node* after = node->next();
-    if (row.lower == nullptr) return no_kernel(*node, "");
-    if (const auto reason = expand(*node)) return no_kernel(*node, reason->why);
+    if (row.lower == nullptr) return no_kernel(next, target, "");
+    if (const auto reason = expand(*node)) return no_kernel(next, target, reason->why);
     // The calls of the composite may be composites themselves.
     for (Node* n = before == nullptr ? graph.first() : before->next(); n != after; n = n->next()) {
-      work.push_back(n);
+      work.push_back({n, next.left});
     }
   }
   graph.erase_dead_nodes();

@@ -62,6 +62,18 @@ std::optional<size_t> find_nan(const NpyArray& array) {
   return std::nullopt;
 }
 
+/// 64-bit integers as the 32-bit ones that stand for them in TOSA.
+tosa::HostTensor narrowed(const Shape& shape, std::span<const std::byte> bytes) {
+  tosa::HostTensor tensor = tosa::HostTensor::allocate(DType::kI32, shape);
+  auto* to = tensor.mutable_data<int32_t>();
+  for (size_t i = 0; i < bytes.size() / sizeof(int64_t); ++i) {
+    int64_t value = 0;
+    std::memcpy(&value, bytes.data() + i * sizeof(value), sizeof(value));
+    to[i] = static_cast<int32_t>(value);
+  }
+  return tensor;
+}
+
 Status check_array(const std::string& path, const Value& input, const NpyArray& array) {
   const auto type = numpy_type(input.dtype());
   if (!type || array.dtype != *type) {
@@ -154,10 +166,11 @@ std::vector<tosa::HostTensor> CalibrationData::sample(int64_t index) const {
   std::vector<tosa::HostTensor> tensors;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const std::span<const std::byte> bytes(file.arrays[i].data);
-    tensors.push_back(tosa::HostTensor::view(
-        inputs_[i].dtype, inputs_[i].shape,
-        bytes.subspan(static_cast<size_t>(index - file.first) * inputs_[i].bytes,
-                      inputs_[i].bytes)));
+    const auto own =
+        bytes.subspan(static_cast<size_t>(index - file.first) * inputs_[i].bytes, inputs_[i].bytes);
+    tensors.push_back(inputs_[i].dtype == DType::kI64
+                          ? narrowed(inputs_[i].shape, own)
+                          : tosa::HostTensor::view(inputs_[i].dtype, inputs_[i].shape, own));
   }
   return tensors;
 }

@@ -49,7 +49,8 @@ std::optional<Power> run(const Graph& lowered, const CalibrationData& data,
 std::optional<double> measure_sqnr(const Graph& graph, const CalibrationData& data,
                                    const std::vector<std::vector<tosa::HostTensor>>& exact) {
   LoweredValues values;
-  const auto lowered = lower_beside(graph, host_target(), values);
+  const auto lowered =
+      lower_beside(graph, host_target(), values, without_form(graph, host_target()));
   if (!lowered) return std::nullopt;
   const std::optional<Power> power = run(**lowered, data, exact);
   graph.module().erase_graph((*lowered)->name());

@@ -154,21 +154,6 @@ class Calibration {
   std::vector<std::vector<tosa::HostTensor>> outputs_;
 };
 
-/// The float program in TOSA; a node that has no such form is named with what the user can do.
-Expected<Graph*> lower_float(const Graph& graph, LoweredValues& values) {
-  auto lowered = lower_beside(graph, host_target(), values);
-  if (lowered) return *lowered;
-  Diagnostic d =
-      error(Code::kUnsupportedOp, "calibration cannot compute {}", lowered.error().message);
-  d.where = lowered.error().where;
-  d.notes.push_back(
-      "calibration runs the float program in TOSA, and every node needs a form there");
-  d.hint =
-      "replace the operator, or quantise the program in PyTorch (prepare_pt2e, convert_pt2e) and "
-      "compile that";
-  return d;
-}
-
 }  // namespace
 
 std::string_view observer_name(Observer observer) {
@@ -190,9 +175,10 @@ std::vector<std::string_view> observer_names() {
 Expected<Observations> observe(const Graph& graph, const CalibrationData& data, Observer observer,
                                const Progress& progress) {
   LoweredValues values;
-  TOSAIC_TRY(Graph * lowered, lower_float(graph, values));
   Watched watched;
   Observations seen;
+  seen.not_computed = without_form(graph, host_target());
+  TOSAIC_TRY(Graph * lowered, lower_beside(graph, host_target(), values, seen.not_computed));
   for (const auto& [original, value] : values) {
     if (original->is_constant()) continue;
     if (value->is_constant()) {

@@ -34,7 +34,10 @@ struct Observations {
   std::unordered_map<const Value*, std::shared_ptr<const Histogram>> histograms;
   /// Results of nodes that do not depend on inputs.
   std::unordered_map<const Value*, const Constant*> constants;
-  /// The program's outputs for the first samples.
+  /// Nodes that have no float form in TOSA, and those that read what they make: their results are
+  /// not known.
+  std::unordered_map<const Node*, Reject> not_computed;
+  /// The program's outputs for the first samples, without those that are not known.
   std::vector<std::vector<tosa::HostTensor>> outputs;
 };
 
@@ -42,8 +45,7 @@ struct Observations {
 using Progress = std::function<void(int64_t done, int64_t total)>;
 
 /// Computes the float program `graph` on all samples, by the TOSA reference on all cores, and
-/// watches its values. The result does not depend on the number of threads. E0303 for a node that
-/// has no float form in TOSA.
+/// watches its values. The result does not depend on the number of threads.
 Expected<Observations> observe(const Graph& graph, const CalibrationData& data, Observer observer,
                                const Progress& progress = {});
 

@@ -89,6 +89,28 @@ void fold_constants(Graph& graph, const Observations& seen) {
   graph.erase_dead_nodes();
 }
 
+/// What calibration knows no values of gets no parameters.
+void leave_float(const Graph& graph, const Observations& seen, ChosenParameters& chosen,
+                 DiagnosticSink& sink) {
+  const Node* first = nullptr;
+  for (const Node& node : graph.nodes()) {
+    if (!seen.not_computed.contains(&node)) continue;
+    if (first == nullptr) first = &node;
+    for (const Value& result : node.results())
+      chosen.types.erase(&result);
+  }
+  if (first == nullptr) return;
+  Diagnostic d =
+      warning(Code::kWarnNotComputed,
+              fmt::format("calibration cannot compute {}", seen.not_computed.at(first).why),
+              "it and what reads its results stay in float on the CPU; replace the operator, or "
+              "quantise the program in PyTorch (prepare_pt2e, convert_pt2e) and compile that");
+  d.where = resolve(first->loc());
+  d.notes.push_back(fmt::format("{} of {} nodes have no values in the reference",
+                                seen.not_computed.size(), graph.num_nodes()));
+  sink.add(std::move(d));
+}
+
 }  // namespace
 
 Expected<QuantisationResult> quantise_program(Graph& graph, const CalibrationOptions& options,
@@ -106,11 +128,14 @@ Expected<QuantisationResult> quantise_program(Graph& graph, const CalibrationOpt
   TOSAIC_TRY(const Observations seen, observe(graph, data, options.observer, progress));
   fold_constants(graph, seen);
   split_constants(graph);
-  const ChosenParameters chosen = choose_parameters(graph, seen, options.precision);
+  ChosenParameters chosen = choose_parameters(graph, seen, options.precision);
+  leave_float(graph, seen, chosen, diagnostics);
   warn_of_constant_values(chosen.constant_values, diagnostics);
   QuantisationResult result;
   result.num_samples = data.num_samples();
   TOSAIC_TRY(result.float_nodes, apply_parameters(graph, chosen, target));
+  for (const auto& [node, reason] : seen.not_computed)
+    result.float_nodes.insert_or_assign(node, reason);
   result.sqnr_db = measure_sqnr(graph, data, seen.outputs);
   return result;
 }

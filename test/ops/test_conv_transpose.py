@@ -21,11 +21,16 @@ op_suite(
         "no_bias": Case(IMAGE, (4, 6, 2), {"stride": 2, "bias": False}),
         "stride3": Case(((1, 3, 4, 4),), (3, 1, 5), {"stride": 3, "padding": 2}).without("u55"),
         "groups": Case(IMAGE, (4, 6, 3), {"stride": 2, "groups": 2}, kinds=("MI",)),
+        "dilated": Case(IMAGE, (4, 6, 3), {"stride": 2, "dilation": (2, 3)}),
+        "dilated_groups": Case(IMAGE, (4, 6, (3, 1)), {"groups": 2, "dilation": 2}, kinds=("MI", "core")),
         "batchless": Case(((4, 5, 6),), (4, 6, 3), kinds=("MI",)),
     },
 )
 op_suite(
     "conv_transpose1d",
     nn.ConvTranspose1d,
-    cases={"": Case(ROW, (4, 6, 4), {"stride": 2, "padding": 1}, kinds=("MI", "core"))},
+    cases={
+        "": Case(ROW, (4, 6, 4), {"stride": 2, "padding": 1}, kinds=("MI", "core")),
+        "dilated": Case(ROW, (4, 6, 3), {"dilation": 2}, kinds=("MI",)),
+    },
 )

@@ -384,9 +384,33 @@ def test_a_node_that_cannot_be_computed_is_named(folder, tmp_path):
     program = export(Sorted(), (torch.zeros(1, 8),), tmp_path / "sorted.pt2")
     np.savez(folder / "s.npz", x=np.zeros((2, 1, 8), np.float32))
     flags = ("--target=tosa-int", "--calibrate=s.npz", "-o", "x.tosa")
-    said = fails("compile", program, *flags, code="E0303", folder=folder)
+    said = fails("compile", program, *flags, code="E0309", folder=folder)
     assert "aten.sort" in said and "return torch.sort(x)[0] + 1" in said
-    assert "prepare_pt2e" in said
+
+
+class Truncated(nn.Module):
+    """The reference cannot truncate; the second layer has no values to be calibrated by."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(8, 8), nn.Linear(8, 4)
+
+    def forward(self, x):
+        x = self.first(x)
+        return self.last((x * 3).int().float()), x
+
+
+def test_what_calibration_cannot_compute_stays_float(folder, tmp_path):
+    program = export(Truncated(), (torch.zeros(1, 8),), tmp_path / "truncated.pt2")
+    np.savez(folder / "s.npz", x=np.random.default_rng(0).standard_normal((20, 1, 8), np.float32))
+    flags = ("--target", TARGETS["u85"], "--calibrate", "s.npz", "-o", "x.pte", "--json")
+    result = start("compile", program, *flags, folder=folder)
+    assert result.returncode == 0, result.stderr
+    assert "warning[W0007]" in result.stderr and "return self.last((x * 3).int().float()), x" in result.stderr
+    report = json.loads(result.stdout)
+    nodes = {(node["op"], node["device"]) for node in report["nodes"]}
+    assert {("aten.linear.default", "npu"), ("aten.linear.default", "cpu")} <= nodes
+    assert report["calibration"]["sqnr_db"] > 30  # of the output that is known
 
 
 def test_a_node_that_the_npu_lacks_stays_float_with_its_reason(workspace, folder):

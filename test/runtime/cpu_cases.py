@@ -131,11 +131,14 @@ CASES = {
     "addmm": [call("addmm.default", normal(4), normal(3, 5), normal(5, 4), beta=0.5, alpha=2)],
     "amax": [call("amax.default", ROWS, [1], True), call("amax.default", ROWS, [0, 2])],
     "amin": [call("amin.default", ROWS, [1], True), call("amin.default", ROWS, [-1])],
+    "any": [call("any.default", MASKS[0]), call("any.dim", LEVELS, 1, True), call("any.dims", MASKS[0], [0, 2])],
     "arange": [call("arange.default", 5)],
     "arange_start": [
         call("arange.start", 2, 7),
         call("arange.start_step", 0.5, 3.0, 0.5, dtype=torch.float32),
     ],
+    "argmax": [call("argmax.default", LEVELS), call("argmax.default", LEVELS, 1, True)],
+    "argmin": [call("argmin.default", LEVELS), call("argmin.default", LEVELS, -2)],
     "avg_pool2d": [
         call("avg_pool2d.default", IMAGE, [3, 2], [2, 2], [1, 1], True, False),
         call("avg_pool2d.default", IMAGE, [2, 2]),
@@ -166,12 +169,6 @@ CASES = {
         call(
             f"{QUANTISED}dequantize_per_tensor.default", integers(-128, 128, 3, 4, dtype=torch.int8),
             0.05, 7, *INT8,
-        )
-    ],
-    "dequantize_per_tensor_tensor": [
-        call(
-            f"{QUANTISED}dequantize_per_tensor.tensor", integers(-128, 128, 3, 4, dtype=torch.int8),
-            torch.tensor(0.05), torch.tensor(7), *INT8,
         )
     ],
     "diagonal": [call("diagonal_copy.default", ROWS, 1, 1, 2)],
@@ -238,18 +235,12 @@ CASES = {
     "quantize_per_channel": [
         call(
             f"{QUANTISED}quantize_per_channel.default", normal(3, 4),
-            torch.tensor([0.01, 0.02, 0.04], dtype=torch.float64),  # the kernel takes no other type
-            torch.tensor([0, 3, -7]), 0, *INT8,
+            torch.tensor([0.01, 0.02, 0.04], dtype=dtype), torch.tensor([0, 3, -7]), 0, *INT8,
         )
+        for dtype in (torch.float32, torch.float64)
     ],
     "quantize_per_tensor": [
         call(f"{QUANTISED}quantize_per_tensor.default", normal(3, 4), 0.02, 7, *INT8)
-    ],
-    "quantize_per_tensor_tensor": [
-        call(
-            f"{QUANTISED}quantize_per_tensor.tensor", normal(3, 4), torch.tensor(0.02),
-            torch.tensor(7), *INT8,
-        )
     ],
     "remainder": [call("remainder.Tensor", ROWS, between(0.1, 2, 4))],
     "remainder_scalar": [call("remainder.Scalar", ROWS, 0.7)],

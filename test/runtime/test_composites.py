@@ -16,8 +16,32 @@ from ..tester.compare import relative_error
 from ..tester.native import invoke
 from .runtime import in_executorch
 
+QUANTIZED = torch.ops.quantized_decomposed
+
+
+def function(compute, **tensors):
+    """Makes a module of a function of its inputs and of constants."""
+    return lambda: Function(compute, tensors)
+
+
+class Function(torch.nn.Module):
+    def __init__(self, compute, tensors):
+        super().__init__()
+        self.compute = compute
+        for name, tensor in tensors.items():
+            self.register_buffer(name, tensor)
+
+    def forward(self, *inputs):
+        return self.compute(*inputs, *self.buffers())
+
+
+def quantized_by_tensors(x, scale, zero_point):
+    codes = QUANTIZED.quantize_per_tensor.tensor(x, scale, zero_point, -128, 127, torch.int8)
+    return QUANTIZED.dequantize_per_tensor.tensor(codes, scale, zero_point, -128, 127, torch.int8)
+
+
 HEADS, GROUPED = ((2, 2, 6, 8), (2, 2, 7, 8), (2, 2, 7, 8)), ((2, 6, 6, 8), (2, 2, 7, 8), (2, 2, 7, 8))
-ROWS, IMAGE = ((2, 5, 8),), ((2, 4, 5, 6),)
+ROWS, IMAGE, VOLUME = ((2, 5, 8),), ((2, 4, 5, 6),), ((2, 4, 6, 5, 7),)
 # Factory and shapes of the inputs.
 MODULES = {
     "attention": (Attention, HEADS),
@@ -43,6 +67,30 @@ MODULES = {
     "baddbmm": (lambda: Baddbmm(2, 0.5), ((3, 4, 5), (3, 4, 6), (3, 6, 5))),
     "addmm": (lambda: Addmm(-0.5, 2), ((4, 5), (4, 6), (6, 5))),
     "triu": (lambda: Triangle("triu", 1), ROWS),
+    "floor_divide_by_number": (function(lambda x: torch.floor_divide(x, 0.7)), ROWS),
+    "floor_divide_of_integers": (function(lambda x: torch.floor_divide((x * 9).int(), -4)), ROWS),
+    "fmax": (function(lambda x, y: torch.fmax(x.log(), y)), (*ROWS, *ROWS)),
+    "fmin": (function(lambda x, y: torch.fmin(x, y.log())), (*ROWS, *ROWS)),
+    "all": (function(lambda x: torch.where((x > -1).all(1, True), x, -x)), ROWS),
+    "all_axes": (function(lambda x: torch.where((x > -3).all(), x, -x)), ROWS),
+    "rms_norm_with_root": (function(lambda x: torch.add(*torch._fused_rms_norm(x, [8], None, 1e-5))), ROWS),
+    "conv3d": (lambda: torch.nn.Conv3d(4, 6, 3, stride=(2, 1, 2), padding=1), VOLUME),
+    "conv3d_dilated": (lambda: torch.nn.Conv3d(4, 6, (2, 3, 1), dilation=(2, 1, 1), groups=2, bias=False), VOLUME),
+    "conv3d_same": (lambda: torch.nn.Conv3d(4, 2, (2, 3, 4), padding="same"), VOLUME),
+    "conv3d_batchless": (lambda: torch.nn.Conv3d(4, 2, 3), ((4, 5, 6, 7),)),
+    "conv1d_batchless": (lambda: torch.nn.Conv1d(4, 6, 3), ((4, 9),)),
+    "conv2d_batchless": (lambda: torch.nn.Conv2d(4, 6, 3), ((4, 5, 6),)),
+    "conv_transpose2d_batchless": (lambda: torch.nn.ConvTranspose2d(4, 6, 3, stride=2), ((4, 5, 6),)),
+    "conv_transpose2d_dilated": (lambda: torch.nn.ConvTranspose2d(4, 6, 3, dilation=2), IMAGE),
+    "linear_of_a_vector": (lambda: torch.nn.Linear(8, 5), ((8,),)),
+    "pad_that_cuts": (function(lambda x: torch.nn.functional.pad(x, (-1, 2, 1, -2))), IMAGE),
+    "pad_that_only_cuts": (function(lambda x: torch.nn.functional.pad(x, (-1, -1))), IMAGE),
+    "roll_of_all": (function(lambda x: torch.roll(x, 3)), IMAGE),
+    "upsample_row": (lambda: torch.nn.Upsample(scale_factor=1.5), ((2, 3, 7),)),
+    "upsample_row_to_size": (lambda: torch.nn.Upsample(size=11), ((2, 3, 7),)),
+    "parameters_in_tensors": (
+        function(quantized_by_tensors, scale=torch.tensor(0.03), zero_point=torch.tensor(5)), ROWS
+    ),
     "encoder": (NETS["encoder"].factory, NETS["encoder"].shapes),
 }
 

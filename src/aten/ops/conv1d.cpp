@@ -59,6 +59,7 @@ TOSAIC_ATEN_OP(conv1d) = {
         "aten::convolution.out(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
         "SymInt[] padding, SymInt[] dilation, bool transposed=False, "
         "SymInt[] output_padding=[0], SymInt groups=1, *, Tensor(a!) out) -> Tensor(a!)",
+    .cpu_takes = [](const Call& n) { return n.tensor("input")->shape().rank() == 3; },
 };
 
 TOSAIC_ATEN_OP(conv1d_padding) = {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aten/arithmetic.h"
+#include "aten/calls.h"
 
 // Two-dimensional convolution: one group becomes CONV2D, one group per input channel
 // DEPTHWISE_CONV2D, anything between one CONV2D per group and a CONCAT.
@@ -255,6 +256,16 @@ Lowered record_padding(const Call& n, Builder& b) {
                  {"groups", Attr::integer(g.groups)}});
 }
 
+/// ExecuTorch's kernel takes images with a batch axis only.
+bool has_batch(const Call& n) {
+  return n.tensor("input")->shape().rank() == 4;
+}
+
+Lowered lower_or_record(const Call& n, Builder& b) {
+  const bool record = b.mode() == Builder::Mode::kRecord && !has_batch(n);
+  return record ? call_with_batch(n, b) : lower_conv2d(n, b);
+}
+
 }  // namespace
 }  // namespace tosaic::aten
 
@@ -265,11 +276,12 @@ TOSAIC_ATEN_OP(conv2d) = {
     .doc = "Convolution over two axes: CONV2D, DEPTHWISE_CONV2D, or one CONV2D per group.",
     .traits = Trait::kFusesActivation,
     .quant = {own(0), weight(1, 0), bias(2, 0, 1), own(out(0))},
-    .lower = lower_conv2d,
+    .lower = lower_or_record,
     .cpu =
         "aten::convolution.out(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
         "SymInt[] padding, SymInt[] dilation, bool transposed=False, "
         "SymInt[] output_padding=[0, 0], SymInt groups=1, *, Tensor(a!) out) -> Tensor(a!)",
+    .cpu_takes = has_batch,
 };
 
 TOSAIC_ATEN_OP(conv2d_padding) = {

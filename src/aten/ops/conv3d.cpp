@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "aten/arithmetic.h"
+#include "aten/calls.h"
 
 // Convolution over three axes: CONV3D, one per group. PyTorch has NCDHW activations and OIDHW
 // weights, TOSA NDHWC and ODHWI.
@@ -61,7 +64,7 @@ Value* fitted(Builder& b, Value* x, Geometry& g) {
   return b.slice(x, start, size);
 }
 
-/// Channels [first, first + count) of a value along `axis`.
+/// Elements [first, first + count) of a value along `axis`.
 Value* channels(Builder& b, Value* x, int axis, int64_t first, int64_t count) {
   std::vector<int64_t> start(static_cast<size_t>(x->shape().rank()), 0);
   std::vector<int64_t> size(x->shape().begin(), x->shape().end());
@@ -124,6 +127,58 @@ Lowered lower_conv3d(const Call& n, Builder& b) {
   return b.reshape(b.layout_transpose(y, kToNcdhw), n.out().shape);
 }
 
+/// The output's places of slice `k` of the window as images: [N,C,D,H,W] to [N * Do,C,H,W].
+Value* images_under(Builder& b, Value* x, const Geometry& g, int64_t k, int64_t depth) {
+  constexpr int64_t kDepthFirst[] = {0, 2, 1, 3, 4};
+  Value* y = call_steps(b, x, 2, k * g.dilation[0], depth, g.stride[0]);
+  y = call_permute(b, y, kDepthFirst);
+  const Shape s = y->shape();
+  return call_view(b, y, Shape{s[0] * s[1], s[2], s[3], s[4]});
+}
+
+/// ExecuTorch's kernel has two axes at most: a sum of conv2d, one for each slice of the window.
+Lowered record_slices(const Call& n, Builder& b) {
+  Value* w = n.tensor("weight");
+  if (auto r = check_sizes(n, n.tensor("input")->shape(), w->shape())) return *r;
+  Shape sizes = n.tensor("input")->shape();
+  Shape out = n.out().shape;
+  if (sizes.rank() == 4) {
+    sizes = {1, sizes[0], sizes[1], sizes[2], sizes[3]};
+    out = {1, out[0], out[1], out[2], out[3]};
+  }
+  Geometry g;
+  if (auto r = read_geometry(n, sizes, w->shape(), g)) return *r;
+  Value* x = call_view(b, n.tensor("input"), sizes);
+  std::vector<int64_t> pad;  // from the last axis on; what is left over stays
+  for (size_t i = 3; i-- > 0;) {
+    pad.push_back(g.pad[2 * i]);
+    pad.push_back(std::max<int64_t>(g.pad[2 * i + 1], 0));
+    sizes[2 + static_cast<int>(i)] += pad[pad.size() - 2] + pad.back();
+  }
+  if (sizes != x->shape()) {
+    x = b.call("aten.constant_pad_nd.default", {x}, {x->dtype(), sizes, nullptr},
+               {{"pad", Attr::ints(pad)}});
+  }
+  const TensorType images{n.out().dtype, {out[0] * out[2], out[1], out[3], out[4]}, nullptr};
+  const Shape& ws = w->shape();
+  Value* sum = nullptr;
+  for (int64_t k = 0; k < ws[2]; ++k) {
+    Value* wk = w->is_constant() ? channels(b, w, 2, k, 1) : call_slice(b, w, 2, k, 1);
+    wk = call_view(b, wk, Shape{ws[0], ws[1], ws[3], ws[4]});
+    Value* y =
+        b.call("aten.conv2d.default",
+               {images_under(b, x, g, k, out[2]), wk, k == 0 ? n.tensor("bias") : nullptr}, images,
+               {{"stride", Attr::ints(std::span(g.stride).subspan(1))},
+                {"dilation", Attr::ints(std::span(g.dilation).subspan(1))},
+                {"groups", n.arg("groups")}});
+    sum = sum == nullptr ? y : b.call("aten.add.Tensor", {sum, y}, images);
+  }
+  if (sum == nullptr) return reject(Code::kRejectShape, "an empty window");
+  constexpr int64_t kChannelsFirst[] = {0, 2, 1, 3, 4};
+  sum = call_view(b, sum, Shape{out[0], out[2], out[1], out[3], out[4]});
+  return call_view(b, call_permute(b, sum, kChannelsFirst), n.out());
+}
+
 }  // namespace
 }  // namespace tosaic::aten
 
@@ -138,5 +193,8 @@ TOSAIC_ATEN_OP(conv3d) = {
     .doc = "Convolution over three axes: one CONV3D per group.",
     .traits = Trait::kFusesActivation,
     .quant = {own(0), weight(1, 0), bias(2, 0, 1), own(out(0))},
-    .lower = lower_conv3d,
+    .lower =
+        [](const Call& n, Builder& b) {
+          return b.mode() == Builder::Mode::kLower ? lower_conv3d(n, b) : record_slices(n, b);
+        },
 };

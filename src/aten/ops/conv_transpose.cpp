@@ -3,7 +3,8 @@
 #include "aten/calls.h"
 
 // Transposed convolution: TRANSPOSE_CONV2D. PyTorch's padding is what is cut off the result, and
-// its output_padding what is added behind: together TOSA's out_pad.
+// its output_padding what is added behind: together TOSA's out_pad. A dilated kernel has zeros
+// between its elements.
 
 namespace tosaic::aten {
 namespace {
@@ -24,10 +25,9 @@ std::optional<Reject> check(const Call& n, const Value& x, const Value& w) {
     }
   }
   for (int64_t d : n.ints("dilation", 2)) {
-    if (d != 1) {
-      return reject(Code::kRejectAttribute, "{}: dilation {}; TRANSPOSE_CONV2D has dilation 1",
-                    name, d);
-    }
+    if (d == 1 || (d > 1 && w.is_constant())) continue;
+    return reject(Code::kRejectAttribute, "{}: dilation {}; other than 1 needs a constant weight",
+                  name, d);
   }
   const int64_t groups = n.i("groups");
   if (groups < 1 || w.shape()[0] % groups != 0 || x.shape()[rank - 3] != w.shape()[0]) {
@@ -55,10 +55,37 @@ Value* range(Builder& b, Value* x, int axis, int64_t first, int64_t count) {
   return b.slice(x, start, size);
 }
 
+/// The constant weight with zeros between its elements: TRANSPOSE_CONV2D has no dilation.
+Value* dilated(Builder& b, Value* w, int64_t down, int64_t across) {
+  if ((down == 1 && across == 1) || !w->is_constant()) return w;
+  const Shape s = w->shape();
+  const Shape to{s[0], s[1], (s[2] - 1) * down + 1, (s[3] - 1) * across + 1};
+  const auto place = [&](int64_t p) {
+    const int64_t row = p / s[3];
+    return (row / s[2] * to[2] + row % s[2] * down) * to[3] + p % s[3] * across;
+  };
+  const Constant* made = nullptr;
+  const auto spread = [&](const auto& values) {
+    std::vector<typename std::decay_t<decltype(values)>::value_type> wide(
+        static_cast<size_t>(to.num_elements()));
+    for (size_t p = 0; p < values.size(); ++p)
+      wide[static_cast<size_t>(place(static_cast<int64_t>(p)))] = values[p];
+    return wide;
+  };
+  if (is_float(w->dtype())) {
+    made = &b.module().constant_floats(w->dtype(), to, spread(float_values(*w->constant())));
+  } else {  // weights have the zero point 0
+    made = &b.module().constant_ints(w->dtype(), to, spread(int_values(*w->constant())));
+  }
+  return &b.graph().add_constant(*made, {w->dtype(), to, w->quant()});
+}
+
 Lowered lower_conv_transpose2d(const Call& n, Builder& b) {
   Value* x = n.tensor("input");
   Value* w = n.tensor("weight");
   if (auto r = check(n, *x, *w)) return *r;
+  const auto dilation = n.ints("dilation", 2);
+  w = dilated(b, w, dilation[0], dilation[1]);
   const int64_t groups = n.i("groups");
   if (auto r = check_conv_operands(n, *x, *w, n.tensor("bias"), 1)) return *r;
   const auto stride = n.ints("stride", 2);
@@ -86,6 +113,16 @@ Lowered lower_conv_transpose2d(const Call& n, Builder& b) {
   }
   Value* y = finish_accumulators(b, parts, *x, *w, n.out());
   return b.reshape(b.layout_transpose(y, kToNchw), n.out().shape);
+}
+
+/// ExecuTorch's kernel takes images with a batch axis only.
+bool has_batch(const Call& n) {
+  return n.tensor("input")->shape().rank() == 4;
+}
+
+Lowered lower_or_record(const Call& n, Builder& b) {
+  const bool record = b.mode() == Builder::Mode::kRecord && !has_batch(n);
+  return record ? call_with_batch(n, b) : lower_conv_transpose2d(n, b);
 }
 
 /// [.., L] -> [.., 1, L]
@@ -132,11 +169,12 @@ TOSAIC_ATEN_OP(conv_transpose2d) = {
     .doc = "Transposed convolution over two axes: TRANSPOSE_CONV2D, one per group.",
     .traits = Trait::kFusesActivation,
     .quant = {own(0), weight(1, 1), bias(2, 0, 1), own(out(0))},
-    .lower = lower_conv_transpose2d,
+    .lower = lower_or_record,
     .cpu =
         "aten::convolution.out(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
         "SymInt[] padding, SymInt[] dilation, bool transposed=True, "
         "SymInt[] output_padding=[0, 0], SymInt groups=1, *, Tensor(a!) out) -> Tensor(a!)",
+    .cpu_takes = has_batch,
 };
 
 TOSAIC_ATEN_OP(conv_transpose1d) = {

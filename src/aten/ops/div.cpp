@@ -156,6 +156,12 @@ Lowered lower_div_mode(const Call& n, Builder& b) {
                 n.schema().full_name, n.s("rounding_mode"));
 }
 
+/// ExecuTorch's kernel divides by tensors only.
+Lowered lower_floor_divide_scalar(const Call& n, Builder& b) {
+  if (b.mode() == Builder::Mode::kLower) return lower_div(n, b, Rounding::kFloor);
+  return b.call("aten.floor_divide.default", {n.in(0), number(n, b, n.f("other"))}, n.out());
+}
+
 /// Rest of x / y of the sign of x, in int32.
 Value* int_rest(Builder& b, const Operands& o) {
   return b.emit(tosa::sub, {o.x, b.mul(b.emit(tosa::intdiv, {o.x, o.y}), o.y)});
@@ -264,7 +270,7 @@ TOSAIC_ATEN_OP(floor_divide_scalar) = {
         "Quotient by a number, rounded down: quotient, corrected by its rest; TABLE when "
         "quantised.",
     .quant = {own(0), own(out(0))},
-    .lower = [](const Call& n, Builder& b) { return lower_div(n, b, Rounding::kFloor); },
+    .lower = lower_floor_divide_scalar,
 };
 
 TOSAIC_ATEN_OP(remainder) = {

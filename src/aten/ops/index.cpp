@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <numeric>
 
 #include "aten/arithmetic.h"
 #include "aten/calls.h"
+#include "aten/gathers.h"
 #include "aten/indices.h"
 
-// Elements by index. Indices that are constants become slices; others are 64-bit integers in
-// PyTorch, which TOSA 1.0 lacks, and stay with ExecuTorch's kernels.
+// Elements by index. Indices that are constants become slices, others GATHER; 64-bit ones, which
+// TOSA 1.0 lacks, are int32 in it.
 
 namespace tosaic::aten {
 namespace {
 
-Lowered take(const Call& n, Builder& b, int64_t axis, const Value& index) {
+Lowered take(const Call& n, Builder& b, int64_t axis, Value& index) {
   Value* x = n.in(0);
   if (!normalise_axis(axis, x->shape().rank())) {
     return reject(Code::kRejectAttribute, "{}: there is no axis {}", n.schema().full_name, axis);
   }
+  if (!index.is_constant()) return gather_axis(n, b, x, static_cast<int>(axis), &index);
   std::vector<int64_t> indices;
   if (auto r = read_indices(n, index, x->shape()[static_cast<int>(axis)], indices)) return *r;
   return call_view(b, call_take_any(b, x, static_cast<int>(axis), indices), n.out());
@@ -23,14 +26,22 @@ Lowered take(const Call& n, Builder& b, int64_t axis, const Value& index) {
 
 /// x[:, i, j]: what the lists are broadcast to stands in the result where the axes stood.
 Lowered lower_index(const Call& n, Builder& b) {
+  const auto lists = n.tensors("indices");
+  if (!std::ranges::all_of(lists,
+                           [](const Value* v) { return v == nullptr || v->is_constant(); })) {
+    return gather_axes(n, b, lists);
+  }
   Places places;
-  if (auto r = read_places(n, n.tensors("indices"), n.in(0)->shape(), places)) return *r;
+  if (auto r = read_places(n, lists, n.in(0)->shape(), places)) return *r;
   Value* x = call_view(b, n.in(0), places.merged);
   return call_view(b, call_take_any(b, x, places.first_axis, places.list), n.out());
 }
 
 Lowered lower_gather(const Call& n, Builder& b) {
   Value* x = n.in(0);
+  if (!n.tensor("index")->is_constant()) {
+    return gather_elements(n, b, n.i("dim"), n.tensor("index"));
+  }
   Places places;
   if (auto r = read_flat_places(n, n.i("dim"), *n.tensor("index"), x->shape(), places)) return *r;
   x = call_view(b, x, places.merged);
@@ -52,15 +63,6 @@ Lowered call_gather(const Call& n, Builder& b) {
   return b.call("aten.gather.default", {n.in(0), index}, n.out(), {{"dim", Attr::integer(axis)}});
 }
 
-/// Places as [1,count]. TOSA FP moves no integers; a float holds places below 2^24.
-Value* in_one_row(Builder& b, Value* indices) {
-  const Shape row{1, indices->shape().num_elements()};
-  if (indices->shape() == row || indices->is_constant() || b.has(Feature::kInt)) {
-    return b.reshape(indices, row);
-  }
-  return b.cast(b.reshape(b.cast(indices, DType::kF32), row), DType::kI32);
-}
-
 /// Rows of a table, by GATHER.
 Lowered lower_embedding(const Call& n, Builder& b) {
   Value* weight = n.tensor("weight");
@@ -75,7 +77,8 @@ Lowered lower_embedding(const Call& n, Builder& b) {
                   to_string(s));
   }
   Value* table = b.reshape(weight, {1, s[0], s[1]});
-  Value* rows = b.emit(tosa::gather, {table, in_one_row(b, b.cast(indices, DType::kI32))});
+  const Shape row{1, indices->shape().num_elements()};
+  Value* rows = b.emit(tosa::gather, {table, reshape_places(b, b.cast(indices, DType::kI32), row)});
   rows = b.reshape(rows, n.out().shape);
   if (weight->quant() == nullptr && n.out().quant == nullptr) return rows;
   if (auto r = check_activation(n, weight->type(), "the table")) return *r;
@@ -175,7 +178,8 @@ TOSAIC_ATEN_OP(rot90) = {
 TOSAIC_ATEN_OP(index_select) = {
     .schemas = schemas("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor"),
     .doc =
-        "Elements by constant lists of indices: SLICEs and CONCAT, or GATHER where they are many.",
+        "Elements by lists of indices: GATHER; SLICEs and CONCAT where they are constant and few.",
+    .traits = Trait::kIndices,
     .quant = {same({0, out(0)})},
     .lower = [](const Call& n, Builder& b) { return take(n, b, n.i("dim"), *n.tensor("index")); },
     .cpu =
@@ -186,7 +190,8 @@ TOSAIC_ATEN_OP(index_select) = {
 TOSAIC_ATEN_OP(index) = {
     .schemas = schemas("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"),
     .doc =
-        "Elements by constant lists of indices: SLICEs and CONCAT, or GATHER where they are many.",
+        "Elements by lists of indices: GATHER; SLICEs and CONCAT where they are constant and few.",
+    .traits = Trait::kIndices,
     .quant = {same({0, out(0)})},
     .lower = lower_index,
     .cpu =
@@ -196,7 +201,8 @@ TOSAIC_ATEN_OP(index) = {
 TOSAIC_ATEN_OP(embedding) = {
     .schemas = schemas("aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, "
                        "bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"),
-    .doc = "Rows of a table by token: GATHER by int32; 64-bit tokens stay on the CPU.",
+    .doc = "Rows of a table by token: GATHER.",
+    .traits = Trait::kIndices,
     .quant = {own(0), own(out(0))},
     .lower = lower_embedding,
     .cpu =
@@ -207,7 +213,9 @@ TOSAIC_ATEN_OP(embedding) = {
 TOSAIC_ATEN_OP(gather) = {
     .schemas = schemas("aten::gather(Tensor self, int dim, Tensor index, *, "
                        "bool sparse_grad=False) -> Tensor"),
-    .doc = "Elements by an index each, which must be a constant: GATHER, or SLICEs and CONCAT.",
+    .doc =
+        "Elements by an index each: GATHER, or SLICEs and CONCAT where they are constant and few.",
+    .traits = Trait::kIndices,
     .quant = {same({0, out(0)})},
     .lower = lower_gather,
     .cpu =

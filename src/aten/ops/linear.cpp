@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aten/arithmetic.h"
+#include "aten/calls.h"
 
 // x * weight^T + bias over the last axis: a 1x1 CONV2D whose pixels are the rows of x.
 
@@ -28,6 +29,16 @@ Lowered lower_linear(const Call& n, Builder& b) {
   return b.reshape(finish_accumulator(b, acc, *x, *w, n.out()), n.out().shape);
 }
 
+/// ExecuTorch's kernel takes rows.
+bool has_rows(const Call& n) {
+  return n.tensor("input")->shape().rank() > 1;
+}
+
+Lowered lower_or_record(const Call& n, Builder& b) {
+  const bool record = b.mode() == Builder::Mode::kRecord && !has_rows(n);
+  return record ? call_with_batch(n, b) : lower_linear(n, b);
+}
+
 }  // namespace
 }  // namespace tosaic::aten
 
@@ -38,8 +49,9 @@ TOSAIC_ATEN_OP(linear) = {
         "kernel.",
     .traits = Trait::kFusesActivation,
     .quant = {own(0), weight(1, 0), bias(2, 0, 1), own(out(0))},
-    .lower = lower_linear,
+    .lower = lower_or_record,
     .cpu =
         "aten::linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, "
         "Tensor(a!) out) -> Tensor(a!)",
+    .cpu_takes = has_rows,
 };

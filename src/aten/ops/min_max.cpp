@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "aten/broadcast_calls.h"
 #include "aten/elementwise.h"
 
 // Greater and lesser of two values, with broadcast. Quantised, both are brought to the output's
@@ -28,6 +29,29 @@ Lowered lower_choice(const Call& n, Builder& b, const OpDef& op,
   Value* y = in_steps_of_output(n.in(1));
   Value* z = b.emit(op, {x, y}, tosa::NanModeAttrs{});
   return clamp_to_range(b, b.rescale(z, n.out().dtype, 1, 0, to.zero_point()), n.out());
+}
+
+/// fmax and fmin as calls of kernels: of what is no number, the other operand takes the place.
+Lowered record_without_nan(const Call& n, Builder& b, std::string_view full_name) {
+  BroadcastCalls c(b, n);
+  Value* x = n.in(0);
+  Value* y = n.in(1);
+  if (!is_float(n.out().dtype)) return c.binary(full_name, x, y, n.out().dtype);
+  const auto or_else = [&](Value* v, Value* other) {
+    Value* is_nan = c.binary("aten.ne.Tensor", v, v, DType::kBool);
+    return b.call("aten.where.self", {is_nan, other, v}, n.out());
+  };
+  return c.binary(full_name, or_else(x, y), or_else(y, x), n.out().dtype);
+}
+
+Lowered lower_fmax(const Call& n, Builder& b) {
+  if (b.mode() == Builder::Mode::kRecord) return record_without_nan(n, b, "aten.maximum.default");
+  return lower_choice(n, b, tosa::maximum, tosa::NanMode::kIgnore);
+}
+
+Lowered lower_fmin(const Call& n, Builder& b) {
+  if (b.mode() == Builder::Mode::kRecord) return record_without_nan(n, b, "aten.minimum.default");
+  return lower_choice(n, b, tosa::minimum, tosa::NanMode::kIgnore);
 }
 
 /// PyTorch: where the limits cross, the upper one.
@@ -102,14 +126,12 @@ TOSAIC_ATEN_OP(fmax) = {
     .schemas = schemas("aten::fmax(Tensor self, Tensor other) -> Tensor"),
     .doc = "Greater of two values, of which one may be no number: MAXIMUM, quantised in int32.",
     .quant = {same({0, 1, out(0)})},
-    .lower = [](const Call& n,
-                Builder& b) { return lower_choice(n, b, tosa::maximum, tosa::NanMode::kIgnore); },
+    .lower = lower_fmax,
 };
 
 TOSAIC_ATEN_OP(fmin) = {
     .schemas = schemas("aten::fmin(Tensor self, Tensor other) -> Tensor"),
     .doc = "Lesser of two values, of which one may be no number: MINIMUM, quantised in int32.",
     .quant = {same({0, 1, out(0)})},
-    .lower = [](const Call& n,
-                Builder& b) { return lower_choice(n, b, tosa::minimum, tosa::NanMode::kIgnore); },
+    .lower = lower_fmin,
 };

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "aten/arithmetic.h"
+#include "aten/calls.h"
 #include "aten/moments.h"
 
 // (x - mean) / sqrt(variance + eps) * weight + bias, where mean and variance are those of a row, of
@@ -204,7 +205,7 @@ Lowered lower_layer_norm(const Call& n, Builder& b) {
                                             : lower_last_axes(n, b, true, false);
 }
 
-/// rms_norm as calls of kernels.
+/// rms_norm as calls of kernels; the inverse root too where it is a result.
 Lowered record_rms_norm(const Call& n, Builder& b) {
   Value* x = n.in(0);
   const Shape& s = x->shape();
@@ -220,9 +221,17 @@ Lowered record_rms_norm(const Call& n, Builder& b) {
   y = b.call("aten.mean.dim", {y}, row,
              {{"dim", Attr::ints(axes)}, {"keepdim", Attr::boolean(true)}});
   y = b.call("aten.add.Scalar", {y}, row, {{"other", Attr::real(eps)}});
-  y = b.call("aten.mul.Tensor", {x, b.call("aten.rsqrt.default", {y}, row)}, n.out());
+  Value* inverse = b.call("aten.rsqrt.default", {y}, row);
+  y = b.call("aten.mul.Tensor", {x, inverse}, n.out());
   Value* weight = n.tensor("weight");
-  return weight == nullptr ? y : b.call("aten.mul.Tensor", {y, weight}, n.out());
+  if (weight != nullptr) y = b.call("aten.mul.Tensor", {y, weight}, n.out());
+  if (n.results().size() == 1) return y;
+  return std::vector<Value*>{y, call_view(b, inverse, n.out(1).shape)};
+}
+
+Lowered lower_rms_norm(const Call& n, Builder& b) {
+  return b.mode() == Builder::Mode::kRecord ? record_rms_norm(n, b)
+                                            : lower_last_axes(n, b, false, n.results().size() > 1);
 }
 
 // ---- Over groups of channels
@@ -317,18 +326,14 @@ TOSAIC_ATEN_OP(rms_norm) = {
                        "Tensor? weight=None, float? eps=None) -> Tensor"),
     .doc = "Division by the root of the mean square over the last axes; quantised in int32.",
     .quant = {own(0), real(2), own(out(0))},
-    .lower =
-        [](const Call& n, Builder& b) {
-          return b.mode() == Builder::Mode::kRecord ? record_rms_norm(n, b)
-                                                    : lower_last_axes(n, b, false, false);
-        },
+    .lower = lower_rms_norm,
 };
 
 TOSAIC_ATEN_OP(fused_rms_norm) = {
     .schemas = schemas("aten::_fused_rms_norm(Tensor input, int[] normalized_shape, "
                        "Tensor? weight, float? eps) -> (Tensor, Tensor)"),
     .doc = "rms_norm with the inverse root as a further result.",
-    .lower = [](const Call& n, Builder& b) { return lower_last_axes(n, b, false, true); },
+    .lower = lower_rms_norm,
 };
 
 TOSAIC_ATEN_OP(group_norm) = {

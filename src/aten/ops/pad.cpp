@@ -50,6 +50,42 @@ Lowered lower_constant_pad(const Call& n, Builder& b) {
   return b.emit(tosa::pad, {y, b.shape_value(padding), value});
 }
 
+/// ExecuTorch's kernel pads and cuts nothing off.
+bool only_adds(const Call& n) {
+  return std::ranges::none_of(n.ints("pad"), [](int64_t p) { return p < 0; });
+}
+
+/// Slices, and what is left to add.
+Lowered record_pad(const Call& n, Builder& b) {
+  std::vector<int64_t> pad = n.ints("pad");
+  Value* x = n.in(0);
+  const auto rank = static_cast<size_t>(x->shape().rank());
+  if (pad.size() % 2 != 0 || pad.size() > 2 * rank) {
+    return reject(Code::kRejectAttribute, "{}: {} paddings for {} axes", n.schema().full_name,
+                  pad.size(), rank);
+  }
+  for (size_t i = 0; i < pad.size() / 2; ++i) {
+    const int axis = static_cast<int>(rank - 1 - i);
+    const int64_t first = std::max<int64_t>(-pad[2 * i], 0);
+    const int64_t count = x->shape()[axis] - first - std::max<int64_t>(-pad[2 * i + 1], 0);
+    if (count <= 0) {
+      return reject(Code::kRejectShape, "{}: no elements of the input are left",
+                    n.schema().full_name);
+    }
+    x = call_slice(b, x, axis, first, count);
+    pad[2 * i] = std::max<int64_t>(pad[2 * i], 0);
+    pad[2 * i + 1] = std::max<int64_t>(pad[2 * i + 1], 0);
+  }
+  if (std::ranges::all_of(pad, [](int64_t p) { return p == 0; })) return call_view(b, x, n.out());
+  return b.call("aten.constant_pad_nd.default", {x}, n.out(),
+                {{"pad", Attr::ints(pad)}, {"value", n.arg("value")}});
+}
+
+Lowered lower_or_record_pad(const Call& n, Builder& b) {
+  const bool record = b.mode() == Builder::Mode::kRecord && !only_adds(n);
+  return record ? record_pad(n, b) : lower_constant_pad(n, b);
+}
+
 /// Which element of the axis stands `distance` before its first, or behind its last.
 using Border = int64_t (*)(int64_t distance, bool is_before, int64_t size);
 
@@ -127,10 +163,11 @@ TOSAIC_ATEN_OP(constant_pad_nd) = {
     .doc = "Elements of one number around a tensor: PAD.",
     .traits = Trait::kView,
     .quant = {same({0, out(0)})},
-    .lower = lower_constant_pad,
+    .lower = lower_or_record_pad,
     .cpu =
         "aten::constant_pad_nd.out(Tensor self, SymInt[] pad, Scalar value=0, *, "
         "Tensor(a!) out) -> Tensor(a!)",
+    .cpu_takes = only_adds,
 };
 
 TOSAIC_ATEN_OP(pad) = {

@@ -32,6 +32,28 @@ Lowered lower_dequantize(const Call& n, Builder& b) {
   return b.mul(y, b.scalar_float(DType::kF32, q.scale(), rank));
 }
 
+/// The form with numbers, where the tensors of parameters are constants.
+Lowered call_with_numbers(const Call& n, Builder& b, std::string_view full_name) {
+  const Value* scale = n.tensor("scale");
+  const Value* zero_point = n.tensor("zero_point");
+  for (const Value* v : {scale, zero_point}) {
+    if (v != nullptr && v->is_constant() && v->shape().num_elements() == 1) continue;
+    return reject(Code::kRejectNotConstant, "{}: scale and zero point must be constant numbers",
+                  n.schema().full_name);
+  }
+  if (!is_float(scale->dtype()) || !is_integer(zero_point->dtype())) {
+    return reject(Code::kRejectDtype, "{}: a scale of {} and a zero point of {}",
+                  n.schema().full_name, dtype_name(scale->dtype()),
+                  dtype_name(zero_point->dtype()));
+  }
+  return b.call(full_name, {n.in(0)}, n.out(),
+                {{"scale", Attr::real(float_values(*scale->constant())[0])},
+                 {"zero_point", Attr::integer(int_values(*zero_point->constant())[0])},
+                 {"quant_min", n.arg("quant_min")},
+                 {"quant_max", n.arg("quant_max")},
+                 {"dtype", n.arg("dtype")}});
+}
+
 }  // namespace
 }  // namespace tosaic::aten
 
@@ -52,11 +74,11 @@ TOSAIC_ATEN_OP(quantize_per_tensor_tensor) = {
                        "Tensor scale, Tensor zero_point, int quant_min, int quant_max, "
                        "ScalarType dtype) -> Tensor"),
     .doc = "quantize_per_tensor whose parameters are tensors.",
-    .traits = Trait::kQuantize,
-    .cpu =
-        "quantized_decomposed::quantize_per_tensor.Tensor_out(Tensor input, Tensor scale, "
-        "Tensor zero_point, int quant_min, int quant_max, ScalarType dtype, *, "
-        "Tensor(a!) out) -> Tensor(a!)",
+    .traits = Trait::kQuantize | Trait::kAlias,
+    .lower =
+        [](const Call& n, Builder& b) {
+          return call_with_numbers(n, b, "quantized_decomposed.quantize_per_tensor.default");
+        },
 };
 
 TOSAIC_ATEN_OP(quantize_per_channel) = {
@@ -89,11 +111,11 @@ TOSAIC_ATEN_OP(dequantize_per_tensor_tensor) = {
                        "Tensor scale, Tensor zero_point, int quant_min, int quant_max, "
                        "ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"),
     .doc = "dequantize_per_tensor whose parameters are tensors.",
-    .traits = Trait::kDequantize,
-    .cpu =
-        "quantized_decomposed::dequantize_per_tensor.Tensor_out(Tensor input, Tensor scale, "
-        "Tensor zero_point, int quant_min, int quant_max, ScalarType dtype, *, "
-        "ScalarType? out_dtype=None, Tensor(a!) out) -> Tensor(a!)",
+    .traits = Trait::kDequantize | Trait::kAlias,
+    .lower =
+        [](const Call& n, Builder& b) {
+          return call_with_numbers(n, b, "quantized_decomposed.dequantize_per_tensor.default");
+        },
 };
 
 TOSAIC_ATEN_OP(dequantize_per_channel) = {

@@ -52,6 +52,19 @@ Lowered lower_truth(const Call& n, Builder& b, const OpDef& op) {
   return emit_reductions(n, b, op, x);
 }
 
+/// all: not any that is not. ExecuTorch has a kernel of any alone.
+Lowered lower_all(const Call& n, Builder& b) {
+  if (b.mode() == Builder::Mode::kLower) return lower_truth(n, b, tosa::reduce_all);
+  const auto inverse = [&](Value* x) {
+    return b.call("aten.logical_not.default", {x}, {DType::kBool, x->shape(), nullptr});
+  };
+  std::vector<int64_t> axes;
+  if (auto r = read_dims(n, axes)) return *r;
+  const bool keeps_axes = n.schema().find("keepdim") != nullptr && n.b("keepdim");
+  return inverse(b.call("aten.any.dims", {inverse(n.in(0))}, n.out(),
+                        {{"dim", Attr::ints(axes)}, {"keepdim", Attr::boolean(keeps_axes)}}));
+}
+
 /// log(sum(exp(x - max))) + max; a maximum that is infinite is not subtracted.
 Lowered lower_logsumexp(const Call& n, Builder& b) {
   if (auto r = check_floats(n)) return *r;
@@ -100,6 +113,9 @@ TOSAIC_ATEN_OP(any) = {
                        "Tensor"),
     .doc = "Whether some element is true or other than 0: REDUCE_ANY.",
     .lower = [](const Call& n, Builder& b) { return lower_truth(n, b, tosa::reduce_any); },
+    .cpu =
+        "aten::any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) "
+        "-> Tensor(a!)",
 };
 
 TOSAIC_ATEN_OP(all) = {
@@ -108,7 +124,7 @@ TOSAIC_ATEN_OP(all) = {
                        "aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> "
                        "Tensor"),
     .doc = "Whether all elements are true or other than 0: REDUCE_ALL.",
-    .lower = [](const Call& n, Builder& b) { return lower_truth(n, b, tosa::reduce_all); },
+    .lower = lower_all,
 };
 
 TOSAIC_ATEN_OP(logsumexp) = {

@@ -83,4 +83,5 @@ TOSAIC_ATEN_OP(roll) = {
     .cpu =
         "aten::roll.out(Tensor self, SymInt[1] shifts, int[1] dims=[], *, Tensor(a!) out) -> "
         "Tensor(a!)",
+    .cpu_takes = [](const Call& n) { return !n.ints("dims").empty(); },
 };

@@ -112,6 +112,7 @@ Value* to_image(Builder& b, Value* x, bool is_row) {
 /// Rows `indices` of axis 1 or 2 of an image.
 Value* copy_elements(Builder& b, Value* x, int axis, const std::vector<int64_t>& indices,
                      const Axis& a) {
+  if (x->shape().rank() != 4) return x;  // which could not be made
   if (a.in == a.out && is_position_of(indices, a)) return x;
   Shape out = x->shape();
   out[axis] = a.out;
@@ -154,6 +155,29 @@ Lowered lower_nearest(const Call& n, Builder& b, bool is_row) {
     y = copy_elements(b, y, 2, indices[1], axes[1]);
   }
   return b.reshape(b.layout_transpose(y, kToNchw), n.out().shape);
+}
+
+/// ExecuTorch's kernel is that of images.
+Lowered record_row(const Call& n, Builder& b) {
+  std::array<Axis, 2> axes;
+  if (auto r = read_axes_of(n, true, axes)) return *r;
+  const auto as_image = [](const Shape& s) {
+    return Shape{s.num_elements() / (s[s.rank() - 2] * s[s.rank() - 1]), s[s.rank() - 2], 1,
+                 s[s.rank() - 1]};
+  };
+  const int64_t size[] = {1, axes[1].out};
+  const double factors[] = {1, axes[1].factor};
+  const bool has_factor = axes[1].factor > 0;
+  Value* y =
+      b.call("aten.upsample_nearest2d.vec", {call_view(b, n.in(0), as_image(n.in(0)->shape()))},
+             {n.out().dtype, as_image(n.out().shape), nullptr},
+             {{"output_size", has_factor ? Attr() : Attr::ints(size)},
+              {"scale_factors", has_factor ? Attr::reals(factors) : Attr()}});
+  return call_view(b, y, n.out());
+}
+
+Lowered lower_nearest_row(const Call& n, Builder& b) {
+  return b.mode() == Builder::Mode::kRecord ? record_row(n, b) : lower_nearest(n, b, true);
 }
 
 /// Positions of bilinear interpolation; nothing when PyTorch's scale is no ratio of the sizes.
@@ -225,7 +249,7 @@ TOSAIC_ATEN_OP(upsample_nearest1d) = {
                        "float[]? scale_factors) -> Tensor"),
     .doc = "A row of another size by nearest neighbours: RESIZE, or copies of elements.",
     .quant = {same({0, out(0)})},
-    .lower = [](const Call& n, Builder& b) { return lower_nearest(n, b, true); },
+    .lower = lower_nearest_row,
 };
 
 TOSAIC_ATEN_OP(upsample_bilinear2d) = {
