@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""slice_scatter with steps, select_scatter, copy and fill: what writes to a part of a tensor is
-after run_decompositions()."""
+"""slice_scatter with steps, select_scatter, copy and fill, and writes to parts of a tensor, which become
+these."""
 
 import torch
 
@@ -27,6 +27,40 @@ def set_steps(x, y):
 def set_row(x, y):
     z = x.clone()
     z[:, -2] = y
+    return z
+
+
+def add_to_row(x):
+    z = x.clone()
+    z[0] += 1
+    z[1:, ::2] *= 3
+    return z
+
+
+def through_views(x):
+    """Views of views, that are written to and read later."""
+    z = x + 1
+    row, flat, turned = z[0], z.view(-1), z.t()
+    turned.mul_(2)
+    z[:, 1:3][1].add_(row[:2])
+    flat[-1:] = 7
+    z.unsqueeze(0).narrow(2, 0, 2).neg_()
+    return z, row * 2, flat + 1, turned - x.t()
+
+
+def swapped(x):
+    z = x.clone()
+    z[0], z[1] = x[1], x[0]
+    z.transpose(0, 1)[2] = 0
+    return z
+
+
+def in_another(x):
+    """A buffer that is filled part by part."""
+    z = torch.zeros(4, 6)
+    for row in range(4):
+        z[row] = x[3 - row].cumsum(0)
+    z[:, 0].clamp_(min=0)
     return z
 
 
@@ -60,10 +94,18 @@ op_suite(
     "assignment",
     Function,
     cases={
-        "slice": Case(((4, 6), (4, 2)), (set_slice,), kinds=("core",)),
-        "broadcast": Case(((4, 6), (1, 2)), (set_slice,), kinds=("core",)),
-        "steps": Case(((4, 7), (4, 3)), (set_steps,), kinds=("core",)),
-        "row": Case(((4, 6), (4,)), (set_row,), kinds=("core",)),
+        "slice": Case(((4, 6), (4, 2)), (set_slice,), kinds=("MI", "core")),
+        "broadcast": Case(((4, 6), (1, 2)), (set_slice,), kinds=("MI", "core")),
+        "steps": Case(((4, 7), (4, 3)), (set_steps,), kinds=("MI", "core")),
+        "row": Case(((4, 6), (4,)), (set_row,), kinds=("MI", "core")),
+    },
+)
+op_suite(
+    "in_place",
+    Function,
+    cases={
+        function.__name__: Case(((4, 6),), (function,), kinds=("MI", "core"))
+        for function in (add_to_row, through_views, swapped, in_another)
     },
 )
 op_suite(

@@ -6,12 +6,15 @@
 //   z = aten.add_.Tensor(y, x)    ->   %z = aten.add.Tensor(%y, %x)
 //   return y                           return %z
 //
-// That is all as long as no view of the same memory is used later; such programs are refused.
+// What is written to a view is put into what it is a view of, and other views are made again when
+// they are used (view_writes.h). Programs whose views are of other kinds are refused.
 #include "aten/pt2/functionalise.h"
 
 #include <algorithm>
 #include <array>
 #include <climits>
+
+#include "aten/pt2/view_writes.h"
 
 namespace tosaic::aten::pt2 {
 namespace {
@@ -189,15 +192,19 @@ int LastUses::of(std::string_view name) const {
   return it == last_->end() ? -1 : it->second;
 }
 
-bool TensorTable::add(std::string_view name, Tensor tensor, const Tensor* base) {
+bool TensorTable::add(std::string_view name, Tensor tensor, Tensor* base) {
   tensor.name = name;
   if (base == nullptr) {
     tensor.storage = static_cast<int>(storages_.size());
     storages_.emplace_back();
+    versions_.push_back(0);
   } else {
     tensor.storage = base->storage;
     tensor.origin = base->origin;
+    tensor.source = base;
+    tensor.view = tensor.value == nullptr ? nullptr : tensor.value->def();
   }
+  tensor.version = versions_[static_cast<size_t>(tensor.storage)];
   tensors_.push_back(tensor);
   return add_name(name, tensors_.back());
 }
@@ -212,6 +219,31 @@ Tensor* TensorTable::find(std::string_view name) {
   return it == names_.end() ? nullptr : it->second;
 }
 
+bool TensorTable::is_current(const Tensor& tensor) const {
+  return tensor.version == versions_[static_cast<size_t>(tensor.storage)];
+}
+
+bool TensorTable::can_refresh(const Tensor& tensor) const {
+  const Tensor* t = &tensor;
+  while (!is_current(*t)) {
+    if (t->source == nullptr || t->view == nullptr || !can_replay(*t->view)) return false;
+    t = t->source;
+  }
+  return true;
+}
+
+void TensorTable::refresh(Tensor& tensor) {
+  if (is_current(tensor) || !can_refresh(tensor)) return;
+  std::vector<Tensor*> stale;
+  for (Tensor* t = &tensor; !is_current(*t); t = t->source)
+    stale.push_back(t);
+  for (auto it = stale.rbegin(); it != stale.rend(); ++it) {
+    Tensor& t = **it;
+    t.value = &replay_view(*t.view, *t.source->value).result();
+    t.version = t.source->version;
+  }
+}
+
 Status TensorTable::write(Tensor& tensor, Value& value, int index, const LastUses& uses) {
   const std::vector<Named>& sharing = storages_[static_cast<size_t>(tensor.storage)];
   if (tensor.origin != Origin::kNode && tensor.origin != Origin::kInput) {
@@ -222,8 +254,17 @@ Status TensorTable::write(Tensor& tensor, Value& value, int index, const LastUse
                  what, sharing.front().tensor->stored)
         .with_hint("call model.eval() before the export, or make the state an input and an output");
   }
+  tensor.value = &value;
+  tensor.version = ++versions_[static_cast<size_t>(tensor.storage)];
+  for (Tensor* t = &tensor; t->source != nullptr && t->view != nullptr; t = t->source) {
+    const bool is_known = t->source->version + 1 == tensor.version;
+    Value* base = is_known ? write_through(*t->view, *t->source->value, *t->value) : nullptr;
+    if (base == nullptr) break;
+    t->source->value = base;
+    t->source->version = tensor.version;
+  }
   for (const auto& [name, other] : sharing) {
-    if (other == &tensor || uses.of(name) <= index) continue;
+    if (can_refresh(*other) || uses.of(name) <= index) continue;
     return error(Code::kUnsupportedFeature,
                  "in-place on a view: it writes to \"{}\", whose memory \"{}\" shares, and that is "
                  "used later",
@@ -232,7 +273,6 @@ Status TensorTable::write(Tensor& tensor, Value& value, int index, const LastUse
             "write a new tensor instead (y = x + 1), or call run_decompositions() before "
             "saving");
   }
-  tensor.value = &value;
   return ok();
 }
 

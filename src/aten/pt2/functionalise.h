@@ -43,10 +43,13 @@ enum class Origin : uint8_t { kNode, kInput, kParameter, kBuffer, kConstant };
 struct Tensor {
   Value* value = nullptr;  ///< its present content; nullptr: stored data that nothing used yet
   Origin origin = Origin::kNode;
-  int storage = 0;          ///< tensors with the same number share memory
-  std::string_view name;    ///< the first one
-  std::string_view stored;  ///< name in the archive's tensors
-  bool persistent = true;   ///< of a buffer
+  int storage = 0;             ///< tensors with the same number share memory
+  std::string_view name;       ///< the first one
+  std::string_view stored;     ///< name in the archive's tensors
+  bool persistent = true;      ///< of a buffer
+  int version = 0;             ///< how often its memory had been written when `value` was made
+  Tensor* source = nullptr;    ///< of a view: of what
+  const Node* view = nullptr;  ///< and the node that made it first
 };
 
 /// Index of the last node that uses each name; outputs count as a node after all others.
@@ -66,7 +69,7 @@ class LastUses {
 class TensorTable {
  public:
   /// A tensor with memory of its own / with that of `base`. False when the name is taken.
-  bool add(std::string_view name, Tensor tensor, const Tensor* base = nullptr);
+  bool add(std::string_view name, Tensor tensor, Tensor* base = nullptr);
   /// Another name of a tensor.
   bool add_name(std::string_view name, Tensor& tensor);
   /// nullptr when there is none.
@@ -77,10 +80,13 @@ class TensorTable {
   /// Exchanges what names mean: a graph inside a node has names of its own, for the same tensors.
   Names exchange_names(Names names) { return std::exchange(names_, std::move(names)); }
 
-  /// Makes `value` the content of `tensor` after node `index`. Refused (E0304) for what lives
-  /// longer than a call (parameters and buffers), and when another tensor with the same memory is
-  /// used later: its content would have to change too.
+  /// Makes `value` the content of `tensor` after node `index`, and what follows of it the content
+  /// of the tensors that it is a view of. Refused (E0304) for what lives longer than a call
+  /// (parameters and buffers), and when another tensor with the same memory is used later whose
+  /// content then is not known.
   Status write(Tensor& tensor, Value& value, int index, const LastUses& uses);
+  /// Makes the view anew when its memory was written since.
+  void refresh(Tensor& tensor);
 
  private:
   struct Named {
@@ -89,7 +95,10 @@ class TensorTable {
   };
   std::deque<Tensor> tensors_;
   Names names_;
+  bool is_current(const Tensor& tensor) const;
+  bool can_refresh(const Tensor& tensor) const;
   std::vector<std::vector<Named>> storages_;  // what shares each storage
+  std::vector<int> versions_;                 // how often each was written
 };
 
 /// Calls `visit(name)` for each tensor that an argument (a union of the schema) names.

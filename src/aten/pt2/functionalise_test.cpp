@@ -76,8 +76,8 @@ TEST(Pt2Functionalise, WritingToAViewWhoseBaseIsUsedLaterIsRefused) {
   TestPt2 p;
   p.input("x", kTestF32, {2, 3});
   binary(p, kAdd, "x", "a");
-  unary(p, "torch.ops.aten.view.default", "a", "v");
-  p.nodes[1]["inputs"].push_back({{"name", "size"}, {"arg", {{"as_ints", {2, 3}}}}, {"kind", 1}});
+  unary(p, "torch.ops.aten.reshape.default", "a", "v");  // which may be a copy
+  p.nodes[1]["inputs"].push_back({{"name", "shape"}, {"arg", {{"as_ints", {2, 3}}}}, {"kind", 1}});
   binary(p, kAddInPlace, "v", "w");
   TestPt2 unused_base = p;
   unused_base.output("w");
@@ -86,6 +86,29 @@ TEST(Pt2Functionalise, WritingToAViewWhoseBaseIsUsedLaterIsRefused) {
   EXPECT_EQ(text_of(p),
             "E0304: aten.add_.Tensor: in-place on a view: it writes to \"v\", whose memory \"a\" "
             "shares, and that is used later");
+}
+
+TEST(Pt2Functionalise, WhatIsWrittenToAViewIsInItsBaseAndInOtherViews) {
+  TestPt2 p;
+  p.input("x", kTestF32, {2, 3});
+  binary(p, kAdd, "x", "a");
+  for (const char* name : {"v", "u"}) {
+    unary(p, "torch.ops.aten.view.default", "a", name);
+    p.nodes.back()["inputs"].push_back(
+        {{"name", "size"}, {"arg", {{"as_ints", {2, 3}}}}, {"kind", 1}});
+  }
+  binary(p, kAddInPlace, "v", "w");
+  p.output("u").output("a");
+  EXPECT_EQ(text_of(p), R"(aten graph @main(%x: f32[2,3]) {
+  %a: f32[2,3] = aten.add.Tensor(%x, %x)
+  %v: f32[2,3] = aten.view.default(%a) {size = [2, 3]}
+  %u: f32[2,3] = aten.view.default(%a) {size = [2, 3]}
+  %w: f32[2,3] = aten.add.Tensor(%v, %x)
+  %0: f32[2,3] = aten.view_copy.default(%w) {size = [2, 3]}
+  %1: f32[2,3] = aten.view.default(%0) {size = [2, 3]}
+  return %1, %0
+}
+)");
 }
 
 TEST(Pt2Functionalise, WritingToABaseWhoseViewIsUsedLaterIsRefused) {

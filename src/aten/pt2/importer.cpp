@@ -173,6 +173,7 @@ Expected<Value*> Importer::value_of(std::string_view name) {
   if (tensor == nullptr) {
     return error(Code::kPt2Content, "\"{}\" is used before it is defined", name);
   }
+  tensors_.refresh(*tensor);
   if (tensor->value == nullptr) {
     TensorStore& store = tensor->persistent ? weights_ : constants_;
     TOSAIC_TRY(const Constant* constant, store.load(tensor->stored, module_));
