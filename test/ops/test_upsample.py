@@ -4,6 +4,8 @@
 from torch import nn
 from torch.nn.functional import interpolate
 
+from ..tester.codes import CodeCase, code_suite, q8
+from ..tester.function import Function
 from ..tester.suite import Case, op_suite
 
 
@@ -45,6 +47,27 @@ op_suite(
         "batch": Case(((2, 3, 4, 5),), options={"scale_factor": 2}),
         "row": Case(((1, 3, 6),), options={"scale_factor": 2}),
     },
+)
+EXACT = {"mode": "nearest-exact"}
+op_suite(
+    "upsample_nearest_exact",
+    Resized,
+    cases={
+        "": Case(IMAGE, options={"scale_factor": 2} | EXACT, kinds=("MI",)),
+        "broken": Case(IMAGE, options={"scale_factor": 1.5} | EXACT, kinds=("MI",)),
+        "size": Case(IMAGE, options={"size": (7, 9)} | EXACT, kinds=("MI", "core")),
+        "down": Case(IMAGE, options={"size": (2, 4)} | EXACT, kinds=("MI",)),
+        "row": Case(((1, 3, 6),), options={"scale_factor": 2.5} | EXACT, kinds=("MI",)),
+    },
+)
+NEAREST = {"scale_factor": 2, "mode": "nearest-exact"}
+EXACT_CODES = {
+    "": CodeCase((q8(0.05, -10),), q8(0.05, -10), IMAGE, steps=0),
+    "other_scale": CodeCase((q8(0.05, -10),), q8(0.04, 3), IMAGE),
+}
+code_suite("upsample_nearest_exact_whole", lambda: Function(lambda x: interpolate(x, **NEAREST)), EXACT_CODES)
+code_suite(
+    "upsample_nearest_exact_part", lambda: Function(lambda x: interpolate(x, size=(4, 7), mode="nearest-exact")), EXACT_CODES
 )
 BILINEAR = {"mode": "bilinear"}
 # U55 has no bilinear RESIZE. Weights are sixteenths, so that many results are ties, which TOSA rounds up

@@ -388,8 +388,8 @@ def test_a_node_that_cannot_be_computed_is_named(folder, tmp_path):
     assert "aten.sort" in said and "return torch.sort(x)[0] + 1" in said
 
 
-class Truncated(nn.Module):
-    """The reference cannot truncate; the second layer has no values to be calibrated by."""
+class Arc(nn.Module):
+    """TOSA has no acos of floats; the second layer has no values to be calibrated by."""
 
     def __init__(self):
         super().__init__()
@@ -397,16 +397,16 @@ class Truncated(nn.Module):
 
     def forward(self, x):
         x = self.first(x)
-        return self.last((x * 3).int().float()), x
+        return self.last(torch.acos(x / 9)), x
 
 
 def test_what_calibration_cannot_compute_stays_float(folder, tmp_path):
-    program = export(Truncated(), (torch.zeros(1, 8),), tmp_path / "truncated.pt2")
+    program = export(Arc(), (torch.zeros(1, 8),), tmp_path / "arc.pt2")
     np.savez(folder / "s.npz", x=np.random.default_rng(0).standard_normal((20, 1, 8), np.float32))
     flags = ("--target", TARGETS["u85"], "--calibrate", "s.npz", "-o", "x.pte", "--json")
     result = start("compile", program, *flags, folder=folder)
     assert result.returncode == 0, result.stderr
-    assert "warning[W0007]" in result.stderr and "return self.last((x * 3).int().float()), x" in result.stderr
+    assert "warning[W0007]" in result.stderr and "return self.last(torch.acos(x / 9)), x" in result.stderr
     report = json.loads(result.stdout)
     nodes = {(node["op"], node["device"]) for node in report["nodes"]}
     assert {("aten.linear.default", "npu"), ("aten.linear.default", "cpu")} <= nodes

@@ -85,9 +85,12 @@ MODULES = {
     "linear_of_a_vector": (lambda: torch.nn.Linear(8, 5), ((8,),)),
     "pad_that_cuts": (function(lambda x: torch.nn.functional.pad(x, (-1, 2, 1, -2))), IMAGE),
     "pad_that_only_cuts": (function(lambda x: torch.nn.functional.pad(x, (-1, -1))), IMAGE),
+    "pad_that_cuts_all": (function(lambda x: torch.nn.functional.pad(x, (-6, 2), value=3) + x[..., :2]), IMAGE),
     "roll_of_all": (function(lambda x: torch.roll(x, 3)), IMAGE),
     "upsample_row": (lambda: torch.nn.Upsample(scale_factor=1.5), ((2, 3, 7),)),
     "upsample_row_to_size": (lambda: torch.nn.Upsample(size=11), ((2, 3, 7),)),
+    "upsample_nearest_exact": (lambda: torch.nn.Upsample(scale_factor=1.5, mode="nearest-exact"), IMAGE),
+    "upsample_row_nearest_exact": (lambda: torch.nn.Upsample(size=5, mode="nearest-exact"), ((2, 3, 7),)),
     "parameters_in_tensors": (
         function(quantized_by_tensors, scale=torch.tensor(0.03), zero_point=torch.tensor(5)), ROWS
     ),

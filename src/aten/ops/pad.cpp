@@ -10,6 +10,12 @@
 namespace tosaic::aten {
 namespace {
 
+/// What is left where nothing of the input is.
+Lowered fill(const Call& n, Builder& b) {
+  return b.call("aten.full.default", {}, n.out(),
+                {{"size", Attr::ints(n.out().shape.sizes())}, {"fill_value", n.arg("value")}});
+}
+
 Lowered lower_constant_pad(const Call& n, Builder& b) {
   const int rank = n.in(0)->shape().rank();
   // Pairs before and after, from the last axis to the first.
@@ -30,10 +36,7 @@ Lowered lower_constant_pad(const Call& n, Builder& b) {
     size[axis] -= start[axis] + std::max<int64_t>(-after, 0);
     padding[2 * axis] = std::max<int64_t>(before, 0);
     padding[2 * axis + 1] = std::max<int64_t>(after, 0);
-    if (size[axis] <= 0) {
-      return reject(Code::kRejectShape, "{}: no elements of the input are left",
-                    n.schema().full_name);
-    }
+    if (size[axis] <= 0) return fill(n, b);
   }
   const DType dtype = n.out().dtype;
   const double number = n.f("value");
@@ -68,10 +71,7 @@ Lowered record_pad(const Call& n, Builder& b) {
     const int axis = static_cast<int>(rank - 1 - i);
     const int64_t first = std::max<int64_t>(-pad[2 * i], 0);
     const int64_t count = x->shape()[axis] - first - std::max<int64_t>(-pad[2 * i + 1], 0);
-    if (count <= 0) {
-      return reject(Code::kRejectShape, "{}: no elements of the input are left",
-                    n.schema().full_name);
-    }
+    if (count <= 0) return fill(n, b);
     x = call_slice(b, x, axis, first, count);
     pad[2 * i] = std::max<int64_t>(pad[2 * i], 0);
     pad[2 * i + 1] = std::max<int64_t>(pad[2 * i + 1], 0);

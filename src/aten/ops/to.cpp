@@ -2,7 +2,7 @@
 #include "aten/arithmetic.h"
 
 // Conversion to another dtype: nothing when it is the same, else CAST, from bool to float SELECT.
-// From float to integers PyTorch cuts the fraction off and CAST rounds: that is refused.
+// From float to int32 the fraction is cut off before, as CAST rounds; other integers are refused.
 
 namespace tosaic::aten {
 namespace {
@@ -13,9 +13,12 @@ Lowered lower_to(const Call& n, Builder& b) {
   const DType to = n.out().dtype;
   if (n.any_quantised()) return with_parameters(n, b, x, n.out());
   if (from == to) return x;
+  if (is_float(from) && to == DType::kI32) {  // PyTorch truncates and CAST rounds
+    return b.cast(b.call("aten.trunc.default", {x}, x->type()), to);
+  }
   if (is_float(from) && !is_float(to)) {
-    return reject(Code::kRejectDtype, "{}: {} to {}: PyTorch truncates and TOSA's CAST rounds",
-                  n.schema().full_name, dtype_name(from), dtype_name(to));
+    return reject(Code::kRejectDtype, "{}: {} to {}; i32 is taken", n.schema().full_name,
+                  dtype_name(from), dtype_name(to));
   }
   if (from == DType::kBool && is_float(to)) {  // of which TOSA has no CAST
     const int rank = x->shape().rank();

@@ -53,13 +53,18 @@ std::optional<Reject> read_axes_of(const Call& n, bool is_row, std::array<Axis, 
   return std::nullopt;
 }
 
+/// Which of the elements around a place is the nearest: the one before it, or (PyTorch's
+/// "nearest-exact") the one whose middle is nearest to that of the new element.
+enum class Nearest : uint8_t { kBefore, kMiddle };
+
 /// The elements that PyTorch copies, by its own arithmetic in float32.
-std::vector<int64_t> nearest_indices(const Axis& a) {
+std::vector<int64_t> nearest_indices(const Axis& a, Nearest nearest) {
   const float scale = a.factor > 0 ? static_cast<float>(1.0 / a.factor)
                                    : static_cast<float>(a.in) / static_cast<float>(a.out);
   std::vector<int64_t> indices;
   for (int64_t o = 0; o < a.out; ++o) {
-    const auto at = static_cast<int64_t>(std::floor(static_cast<float>(o) * scale));
+    const float place = static_cast<float>(o) + (nearest == Nearest::kMiddle ? 0.5F : 0.0F);
+    const auto at = static_cast<int64_t>(std::floor(place * scale));
     indices.push_back(std::min(at, a.in - 1));
   }
   return indices;
@@ -128,11 +133,11 @@ Value* copy_elements(Builder& b, Value* x, int axis, const std::vector<int64_t>&
   return call_take(b, x, axis, indices);
 }
 
-Lowered lower_nearest(const Call& n, Builder& b, bool is_row) {
+Lowered lower_nearest(const Call& n, Builder& b, bool is_row, Nearest nearest = Nearest::kBefore) {
   std::array<Axis, 2> axes;
   if (auto r = read_axes_of(n, is_row, axes)) return *r;
-  const std::array<std::vector<int64_t>, 2> indices = {nearest_indices(axes[0]),
-                                                       nearest_indices(axes[1])};
+  const std::array<std::vector<int64_t>, 2> indices = {nearest_indices(axes[0], nearest),
+                                                       nearest_indices(axes[1], nearest)};
   Value* x = to_image(b, with_parameters(n, b, n.in(0), n.out()), is_row);
   Value* y = nullptr;
   if (is_position_of(indices[0], axes[0]) && is_position_of(indices[1], axes[1])) {
@@ -146,7 +151,8 @@ Lowered lower_nearest(const Call& n, Builder& b, bool is_row) {
   if (y == nullptr) {
     constexpr int64_t kMaxCopies = 256;
     for (size_t i = 0; i < 2; ++i) {
-      if (axes[i].out % axes[i].in != 0 && axes[i].out > kMaxCopies) {
+      const bool repeats = axes[i].out % axes[i].in == 0 && is_position_of(indices[i], axes[i]);
+      if (!repeats && axes[i].out > kMaxCopies) {
         return reject(Code::kRejectShape, "{}: {} elements of {}; up to {} are copied one by one",
                       n.schema().full_name, axes[i].out, axes[i].in, kMaxCopies);
       }
@@ -155,6 +161,20 @@ Lowered lower_nearest(const Call& n, Builder& b, bool is_row) {
     y = copy_elements(b, y, 2, indices[1], axes[1]);
   }
   return b.reshape(b.layout_transpose(y, kToNchw), n.out().shape);
+}
+
+/// ExecuTorch has no kernel: copies of rows and columns.
+Lowered lower_nearest_exact(const Call& n, Builder& b, bool is_row) {
+  if (b.mode() == Builder::Mode::kLower) return lower_nearest(n, b, is_row, Nearest::kMiddle);
+  std::array<Axis, 2> axes;
+  if (auto r = read_axes_of(n, is_row, axes)) return *r;
+  Value* x = n.in(0);
+  for (int i = is_row ? 1 : 0; i < 2; ++i) {
+    const Axis& a = axes[static_cast<size_t>(i)];
+    const int axis = x->shape().rank() - 2 + i;
+    x = call_take(b, x, axis, nearest_indices(a, Nearest::kMiddle));
+  }
+  return call_view(b, x, n.out());
 }
 
 /// ExecuTorch's kernel is that of images.
@@ -250,6 +270,26 @@ TOSAIC_ATEN_OP(upsample_nearest1d) = {
     .doc = "A row of another size by nearest neighbours: RESIZE, or copies of elements.",
     .quant = {same({0, out(0)})},
     .lower = lower_nearest_row,
+};
+
+TOSAIC_ATEN_OP(upsample_nearest_exact2d) = {
+    .schemas = schemas("aten::_upsample_nearest_exact2d.vec(Tensor input, SymInt[]? output_size, "
+                       "float[]? scale_factors) -> Tensor"),
+    .doc =
+        "An image of another size by the neighbours whose middles are nearest: RESIZE, or copies "
+        "of rows and columns.",
+    .quant = {same({0, out(0)})},
+    .lower = [](const Call& n, Builder& b) { return lower_nearest_exact(n, b, false); },
+};
+
+TOSAIC_ATEN_OP(upsample_nearest_exact1d) = {
+    .schemas = schemas("aten::_upsample_nearest_exact1d.vec(Tensor input, SymInt[]? output_size, "
+                       "float[]? scale_factors) -> Tensor"),
+    .doc =
+        "A row of another size by the neighbours whose middles are nearest: RESIZE, or copies of "
+        "elements.",
+    .quant = {same({0, out(0)})},
+    .lower = [](const Call& n, Builder& b) { return lower_nearest_exact(n, b, true); },
 };
 
 TOSAIC_ATEN_OP(upsample_bilinear2d) = {
