@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cumsum along any axis, in place, and on every code."""
+"""cumsum and cumprod along any axis, in place, and on every code."""
 
 import torch
 
@@ -24,6 +24,17 @@ op_suite(
         "rank1": Case(((20,),), (sum_along(0),)),
         "long": Case(((1, 300),), (sum_along(1),), kinds=("MI", "BI")),
         "in_place": Case(((4, 6),), (lambda x: (x + 1).cumsum_(0),), kinds=("MI",)),
+    },
+)
+op_suite(
+    "cumprod",
+    Function,
+    cases={
+        "": Case(IMAGE, (lambda x: torch.cumprod(x, -1),), kinds=("MI", "core")),
+        "channels": Case(IMAGE, (lambda x: torch.cumprod(x, 1),), kinds=("MI",)),
+        "one": Case(((2, 1, 3),), (lambda x: torch.cumprod(x, 1) * x,), kinds=("MI",)),
+        "long": Case(((2, 37),), (lambda x: torch.cumprod(x.abs() + 0.5, 1),), kinds=("MI",)),
+        "in_place": Case(((4, 6),), (lambda x: (x + 1).cumprod_(0),), kinds=("MI",)),
     },
 )
 code_suite(

@@ -83,6 +83,7 @@ MODULES = {
     "conv_transpose2d_batchless": (lambda: torch.nn.ConvTranspose2d(4, 6, 3, stride=2), ((4, 5, 6),)),
     "conv_transpose2d_dilated": (lambda: torch.nn.ConvTranspose2d(4, 6, 3, dilation=2), IMAGE),
     "linear_of_a_vector": (lambda: torch.nn.Linear(8, 5), ((8,),)),
+    "cumprod": (function(lambda x: torch.cumprod(x, 1)), IMAGE),
     "pad_that_cuts": (function(lambda x: torch.nn.functional.pad(x, (-1, 2, 1, -2))), IMAGE),
     "pad_that_only_cuts": (function(lambda x: torch.nn.functional.pad(x, (-1, -1))), IMAGE),
     "pad_that_cuts_all": (function(lambda x: torch.nn.functional.pad(x, (-6, 2), value=3) + x[..., :2]), IMAGE),

@@ -3,7 +3,7 @@
 #include "aten/calls.h"
 
 // Sums of the elements so far along an axis: a product with a triangle of ones, which sums without
-// rounding in between when quantised.
+// rounding in between when quantised. Products: each step doubles how many are in it.
 
 namespace tosaic::aten {
 namespace {
@@ -72,6 +72,28 @@ Lowered lower_cumsum(const Call& n, Builder& b) {
   return call_view(b, y, n.out());
 }
 
+/// Each step multiplies by the products of twice as many elements before: log2(size) products.
+Lowered lower_cumprod(const Call& n, Builder& b) {
+  Value* x = n.in(0);
+  const int rank = x->shape().rank();
+  int64_t dim = n.i("dim");
+  if (x->dtype() != n.out().dtype) {
+    return reject(Code::kRejectDtype, "{}: {} to {}", n.schema().full_name, dtype_name(x->dtype()),
+                  dtype_name(n.out().dtype));
+  }
+  if (rank == 0 || !normalise_axis(dim, rank)) return call_view(b, x, n.out());
+  const auto axis = static_cast<int>(dim);
+  const int64_t size = x->shape()[axis];
+  for (int64_t step = 1; step < size; step *= 2) {
+    Value* first = call_slice(b, x, axis, 0, size - step);
+    Value* product = b.call("aten.mul.Tensor", {call_slice(b, x, axis, step, size - step), first},
+                            first->type());
+    Value* parts[] = {call_slice(b, x, axis, 0, step), product};
+    x = call_cat(b, parts, axis, n.out());
+  }
+  return x;
+}
+
 }  // namespace
 }  // namespace tosaic::aten
 
@@ -85,4 +107,13 @@ TOSAIC_ATEN_OP(cumsum) = {
     .cpu =
         "aten::cumsum.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> "
         "Tensor(a!)",
+};
+
+TOSAIC_ATEN_OP(cumprod) = {
+    .schemas = schemas(
+        "aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+        "aten::cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)"),
+    .doc = "Products of the elements so far along an axis: slice, mul and cat.",
+    .traits = Trait::kAlias,
+    .lower = lower_cumprod,
 };
