@@ -269,7 +269,7 @@ Expected<bool> Compilation::vela_takes(std::span<Node* const> nodes) {
   TOSAIC_TRY(const std::vector<std::byte> tosa, tosa::write_flatbuffer(*trial, TosaVersion()));
   module_->erase_graph(name);
   const auto vela = run_vela(tosa, options_.vela);
-  if (vela || vela.error().code == Code::kVelaRefused) return static_cast<bool>(vela);
+  if (vela || blames_program(vela.error())) return static_cast<bool>(vela);
   return vela.error();
 }
 
@@ -505,7 +505,7 @@ Expected<std::vector<Delegate>> Compilation::compile_partitions() {
   std::vector<Delegate> delegates;
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results[i]) {
-      if (results[i].error().code == Code::kVelaRefused && !options_.strict) {
+      if (blames_program(results[i].error()) && !options_.strict) {
         eviction_.suspect = static_cast<int>(i);
         eviction_.refusal = results[i].error();
       }
@@ -700,7 +700,7 @@ Expected<CompileReport> compile(const CompileOptions& options) {
       return with_command(std::move(report), options);
     }
     // With the same partition under suspicion, nothing was found in it.
-    if (report.error().code != Code::kVelaRefused) return report;
+    if (!blames_program(report.error())) return report;
     if (eviction.searched == eviction.nodes.size() && attempt > 1) return report;
     eviction.searched = eviction.nodes.size();
   }

@@ -78,6 +78,12 @@ Diagnostic out_of_memory(const VelaOptions& options) {
                options.memory_limit >> 20);
 }
 
+/// A signal that a program gets for a fault of its own.
+bool is_crash(int signal) {
+  return signal == SIGSEGV || signal == SIGABRT || signal == SIGFPE || signal == SIGILL ||
+         signal == SIGBUS;
+}
+
 Diagnostic child_failed(const ChildEnd& end, const VelaOptions& options, std::string_view log) {
   if (end.timed_out) {
     return error(Code::kVelaTimeout, "Vela did not end within {} s and was stopped",
@@ -91,8 +97,8 @@ Diagnostic child_failed(const ChildEnd& end, const VelaOptions& options, std::st
   Diagnostic d;
   if (end.signal != 0) {
     const char* name = sigabbrev_np(end.signal);
-    d = error(Code::kVelaCrash, "Vela was ended by signal {} (SIG{})", end.signal,
-              name == nullptr ? "?" : name);
+    d = error(is_crash(end.signal) ? Code::kVelaSignal : Code::kVelaCrash,
+              "Vela was ended by signal {} (SIG{})", end.signal, name == nullptr ? "?" : name);
   } else {
     d = error(Code::kVelaCrash, "Vela ended with status {} and without a result", end.exit_code);
   }

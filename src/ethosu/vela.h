@@ -98,12 +98,18 @@ struct VelaResult {
 
 /// Compiles a serialised TOSA graph. Vela runs in a process of its own, with limits of time and
 /// memory, in its own process group, and leaves no file behind.
-/// Errors: kVelaMissing, kVelaConfig, kVelaRefused, kVelaTimeout, kVelaCrash, kVelaOutput.
+/// Errors: kVelaMissing, kVelaConfig, kVelaRefused, kVelaTimeout, kVelaCrash, kVelaSignal,
+/// kVelaOutput.
 Expected<VelaResult> run_vela(std::span<const std::byte> tosa, const VelaOptions& options);
 
 /// Compiles several graphs at the same time, as many as there are cores. Results are in the order
 /// of the graphs and end with the first error, whose index is that of the graph.
 std::vector<Expected<VelaResult>> run_vela_on_each(std::span<const std::vector<std::byte>> graphs,
                                                    const VelaOptions& options);
+
+/// Whether an error of run_vela tells of the program, not of the machine: parts of it may be taken.
+inline bool blames_program(const Diagnostic& d) {
+  return d.code == Code::kVelaRefused || d.code == Code::kVelaSignal;
+}
 
 }  // namespace tosaic

@@ -98,7 +98,7 @@ TEST_F(VelaWorker, AHangIsEndedAtTheLimitWithAllItsProcesses) {
 TEST_F(VelaWorker, ACrashNamesTheSignal) {
   for (const char* name : {"python-crashes", "crashes"}) {
     Diagnostic d = error_of(script(name, "echo last words >&2\nkill -SEGV $$"));
-    EXPECT_EQ(d.code, Code::kVelaCrash);
+    EXPECT_EQ(d.code, Code::kVelaSignal);
     EXPECT_NE(d.message.find("SIGSEGV"), std::string::npos) << d.message;
     EXPECT_NE(d.notes.at(0).find("last words"), std::string::npos);
   }

@@ -82,3 +82,19 @@ def test_strict_makes_it_an_error(program, vela, folder):
 def test_a_vela_that_takes_nothing_is_an_error(program, vela, folder):
     arguments = ("compile", program, "--target", TARGET, "-o", "x.pte", "--vela", vela("True"))
     assert "(LUT) could not run on NPU" in fails(*arguments, code="E0402", folder=folder)
+
+
+@pytest.mark.U55
+@pytest.mark.parametrize("strict", (False, True))
+def test_a_crash_is_a_refusal(program, vela, folder, strict):
+    path = vela(TABLE)
+    crash = "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); os.kill(os.getpid(), 11)"
+    path.write_text(path.read_text().replace("sys.exit(", crash + "; sys.exit("), encoding="utf-8")
+    arguments = ("compile", program, "--target", TARGET, "-o", "x.pte", "--vela", path, "--json")
+    if strict:
+        assert "SIGSEGV" in fails(*arguments, "--strict", code="E0409", folder=folder)
+        return
+    result = start(*arguments, folder=folder, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert len(json.loads(result.stdout)["delegates"]) == 3
+    assert "warning[W0002]: Vela refused 2 nodes" in result.stderr and "SIGSEGV" in result.stderr

@@ -61,8 +61,12 @@ def test_hanging_vela_is_stopped_with_its_children(vela_fails, fake):
 
 
 def test_crashing_vela_names_the_signal(vela_fails, fake):
-    text = vela_fails(fake("echo last words >&2\nkill -SEGV $$"), "E0404")
+    text = vela_fails(fake("echo last words >&2\nkill -SEGV $$"), "E0409")
     assert "SIGSEGV" in text and "last words" in text
+
+
+def test_killed_vela_is_no_fault_of_the_program(vela_fails, fake):
+    assert "SIGKILL" in vela_fails(fake("kill -KILL $$"), "E0404")
 
 
 def test_vela_that_ends_with_a_status_says_which(vela_fails, fake):

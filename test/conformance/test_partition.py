@@ -58,6 +58,23 @@ def test_what_nothing_proves_is_refused_though_vela_takes_it(tmp_path, name):
     assert code == "R0014" and "nothing shows" in message
 
 
+@pytest.mark.INT
+def test_what_vela_may_crash_on_is_refused(tmp_path):
+    """Vela takes the operation alone, and crashes when a reshape shows its result with other axes."""
+    least = ("i8[4,4,3,8,10]", "i8[1,4,3,8,10]", 'reduce_min(%x0) {axis = 0, nan_mode = "propagate"}')
+    programs = {"alone": limits.program([least[0]], [], (least[1], least[2]))}
+    reshaped = [
+        "%s = const shape[4] [4, 3, 8, 10]",
+        f"%m: {least[1]} = tosa.{least[2]}",
+    ]
+    programs["reshaped"] = limits.program([least[0]], reshaped, ("i8[4,3,8,10]", "reshape(%m, %s)"))
+    paths = write(programs, tmp_path)
+    verdicts = partition.judge(paths, TARGETS["u55"])
+    assert verdicts["alone"] == partition.TAKEN != verdicts["reshaped"]
+    for code, message in partition.explain(paths, TARGETS["u55"], tmp_path).values():
+        assert code == "R0009" and partition.excluded(code, message)
+
+
 SAMPLE = ("matmul", "reduce_sum", "resize", "tile", "transpose")
 
 

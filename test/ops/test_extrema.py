@@ -39,6 +39,8 @@ CODES = {
     "": CodeCase((A,), A, SHAPE, (-1,), steps=0),
     "other_scale": CodeCase((A,), q8(0.04, 3), SHAPE, (-1,)),
     "int16": CodeCase((q16(2e-4),), q16(2e-4), SHAPE, (-1,), steps=0),
+    "int16_all": CodeCase((q16(2e-4),), q16(2e-4), None, (0,), steps=0),
+    "five_axes": CodeCase((A,), A, ((4, 4, 3, 8, 10),), (0,), steps=0),
 }
 code_suite("amax", Amax, CODES)
 code_suite("amin", Amin, CODES)

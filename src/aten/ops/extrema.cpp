@@ -3,10 +3,34 @@
 #include "aten/gathers.h"
 
 // Greatest and least element along axes: REDUCE_MAX and REDUCE_MIN, which take quantised values as
-// they are. Where they are: ARGMAX, which like PyTorch gives the first of equal ones.
+// they are. Where they are: ARGMAX, which like PyTorch gives the first of equal ones. Without
+// REDUCE_MIN the least element is what REDUCE_MAX finds of -1 - x, whose order is the opposite and
+// which no integer is too large for.
 
 namespace tosaic::aten {
 namespace {
+
+/// -1 - x of an int8 or int16.
+Value* complement(Builder& b, Value* x) {
+  const DType dtype = x->dtype();
+  if (dtype == DType::kI8)
+    return b.emit(tosa::negate, {x, b.zero_point(dtype, 0), b.zero_point(dtype, -1)});
+  Value* wide = b.rescale(x, DType::kI32, 1, 0, 0);
+  Value* minus_one = b.scalar_int(DType::kI32, -1, x->shape().rank());
+  return b.rescale(b.emit(tosa::sub, {minus_one, wide}), dtype, 1, 0, 0);
+}
+
+Value* reduce(Builder& b, Value* x, std::span<const int64_t> axes, const OpDef& op) {
+  for (int64_t axis : axes)
+    x = b.emit(op, {x}, tosa::AxisNanAttrs{.axis = static_cast<int32_t>(axis)});
+  return x;
+}
+
+bool has_reduction(Builder& b, Value* x, std::span<const int64_t> axes, const OpDef& op) {
+  if (axes.empty() || !is_integer(x->dtype()) || x->dtype() == DType::kI32) return true;
+  const tosa::AxisNanAttrs attrs{.axis = static_cast<int32_t>(axes[0])};
+  return b.legal(op, std::span(&x, 1), tosa::write_attrs(attrs, b.module().arena()));
+}
 
 Lowered lower_extremum(const Call& n, Builder& b, const OpDef& op) {
   Value* x = n.in(0);
@@ -18,8 +42,11 @@ Lowered lower_extremum(const Call& n, Builder& b, const OpDef& op) {
   std::vector<int64_t> axes;
   if (auto r = read_axes(n, axes)) return *r;
   const Quant* quant = x->quant();
-  for (int64_t axis : axes)
-    x = b.emit(op, {x}, tosa::AxisNanAttrs{.axis = static_cast<int32_t>(axis)});
+  if (has_reduction(b, x, axes, op)) {
+    x = reduce(b, x, axes, op);
+  } else {
+    x = complement(b, reduce(b, complement(b, x), axes, tosa::reduce_max));
+  }
   x = b.reshape(x, n.out().shape);
   if (quant == n.out().quant) return x;
   TensorType type = x->type();
