@@ -654,12 +654,10 @@ Diagnostic report_bug(const BugError& bug, const Module* module) {
   Diagnostic d = error(Code::kInternal, "{}", bug.what());
   d.hint = "this is a bug in tosaic: please report it with the program";
   if (module == nullptr) return d;
-  const char* folder = std::getenv("TMPDIR");
-  const std::string path = fmt::format("{}/tosaic-bug.tir", folder == nullptr ? "/tmp" : folder);
   PrintOptions elided;
   elided.max_constant_elements = 1024;
-  if (write_file(path, print(*module, elided))) {
-    d.notes.push_back(fmt::format("the program as it was is in {}", path));
+  if (const auto path = write_temporary_file("tosaic-bug", "tir", print(*module, elided))) {
+    d.notes.push_back(fmt::format("the program as it was is in {}", *path));
   }
   return d;
 }

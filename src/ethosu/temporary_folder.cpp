@@ -8,8 +8,9 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
+
+#include "support/output_file.h"
 
 namespace tosaic {
 namespace {
@@ -40,9 +41,7 @@ namespace {
 }  // namespace
 
 Expected<std::unique_ptr<TemporaryFolder>> TemporaryFolder::make() {
-  const char* root = std::getenv("TMPDIR");
-  std::string path =
-      std::string(root == nullptr || *root == '\0' ? "/tmp" : root) + "/tosaic-XXXXXX";
+  std::string path = temporary_directory() + "/tosaic-XXXXXX";
   std::array<int, 2> ends;
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
     return error(Code::kFileWrite, "no pipe can be made: {}", system_message(errno));

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <unordered_map>
 
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "support/output_file.h"
+#include "support/shell_word.h"
 
 namespace tosaic {
 namespace {
@@ -133,9 +133,15 @@ std::string text_with(const Module& module, const Graph& graph, const Graph& bef
   return text;
 }
 
-std::string temporary_directory() {
-  const char* directory = std::getenv("TMPDIR");
-  return directory != nullptr && *directory != '\0' ? directory : "/tmp";
+/// In the user's folder for dumps under a name that is known before; else a new file of our own.
+Expected<std::string> write_reproducer(const PassOptions& options, const Pass& pass,
+                                       const std::string& text) {
+  const std::string stem = fmt::format("tosaic-{}", pass.name);
+  if (options.dump_dir.empty()) return write_temporary_file(stem, "tir", text);
+  const std::string path = fmt::format("{}/{}.tir", options.dump_dir, stem);
+  TOSAIC_CHECK_OK(make_directories(options.dump_dir));
+  TOSAIC_CHECK_OK(write_file(path, text));
+  return path;
 }
 
 void print_to_stderr(std::string_view moment, const Pass& pass, const Graph& graph) {
@@ -167,17 +173,15 @@ Status run_one(const Pass& pass, Graph& graph, PassContext& context) {
 /// Adds what reruns the failing pass: the path of the text that was written, and the command.
 Diagnostic with_reproducer(Diagnostic d, const PassOptions& options, const Pass& pass,
                            const std::string& text) {
-  const std::string directory = options.dump_dir.empty() ? temporary_directory() : options.dump_dir;
-  const std::string path = fmt::format("{}/tosaic-{}.tir", directory, pass.name);
-  Status written = options.dump_dir.empty() ? ok() : make_directories(directory);
-  if (written.ok()) written = write_file(path, text);
-  if (!written) {
+  const Expected<std::string> path = write_reproducer(options, pass, text);
+  if (!path) {
     d.notes.push_back(fmt::format("in pass {}; the graph before it could not be written: {}",
-                                  pass.name, written.error().message));
+                                  pass.name, path.error().message));
     return d;
   }
-  d.notes.push_back(fmt::format("in pass {}; the graph before it is in {}", pass.name, path));
-  std::string command = fmt::format("rerun it with: tosaic opt {} --passes={}", path, pass.name);
+  d.notes.push_back(fmt::format("in pass {}; the graph before it is in {}", pass.name, *path));
+  std::string command =
+      fmt::format("rerun it with: tosaic opt {} --passes={}", shell_word(*path), pass.name);
   if (d.hint.empty()) {
     d.hint = std::move(command);
   } else {

@@ -81,9 +81,9 @@ struct PassTime {
 };
 
 /// Runs passes in order on a graph. After an error, the graph as it was before the failing pass is
-/// written to tosaic-<pass>.tir (in dump_dir, else in $TMPDIR) that `tosaic opt` reruns; the
-/// error's notes and hint say how. A broken invariant (BugError) in a pass becomes such an error
-/// too.
+/// written to tosaic-<pass>.tir in dump_dir, else to tosaic-<pass>-XXXXXX.tir in $TMPDIR, that
+/// `tosaic opt` reruns; the error's notes and hint say how. A broken invariant (BugError) in a pass
+/// becomes such an error too.
 class PassManager {
  public:
   explicit PassManager(PassOptions options) : options_(std::move(options)) {}

@@ -7,6 +7,7 @@
 
 #include "ir/test_ops.h"
 #include "ir/text.h"
+#include "support/output_file.h"
 #include "support/test_folder.h"
 
 namespace tosaic {
@@ -91,6 +92,21 @@ TEST(PassManager, AFailingPassLeavesTheGraphBeforeIt) {
   }
   EXPECT_EQ(PassRun(options, {&kFail}).status.error().message, "cannot do it");
   EXPECT_EQ(PassRun(options, {&kBug}).status.error().code, Code::kInternal);
+}
+
+TEST(PassManager, WithoutAFolderEachFailureLeavesAFileOfItsOwn) {
+  TestFolder folder;
+  const std::string before = temporary_directory();
+  setenv("TMPDIR", folder.file("").c_str(), 1);
+  for (int i = 0; i < 2; ++i)
+    EXPECT_FALSE(PassRun({}, {&kFail}).status.ok());
+  setenv("TMPDIR", before.c_str(), 1);
+  const std::vector<std::string> files = folder.list();
+  ASSERT_EQ(files.size(), 2U);
+  for (const std::string& file : files) {
+    EXPECT_TRUE(file.starts_with("tosaic-fail_it-")) << file;
+    EXPECT_EQ(folder.get(file), kText);
+  }
 }
 
 TEST(PassManager, TheGraphBeforeIsThatOfTheLastChange) {

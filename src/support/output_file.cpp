@@ -122,6 +122,24 @@ Status write_file(const std::string& path, std::string_view text) {
   return write_file(path, std::as_bytes(std::span<const char>(text.data(), text.size())));
 }
 
+std::string temporary_directory() {
+  const char* directory = std::getenv("TMPDIR");
+  return directory != nullptr && *directory != '\0' ? directory : "/tmp";
+}
+
+Expected<std::string> write_temporary_file(std::string_view stem, std::string_view suffix,
+                                           std::string_view text) {
+  std::string path = fmt::format("{}/{}-XXXXXX.{}", temporary_directory(), stem, suffix);
+  FileDescriptor file(::mkostemps(path.data(), static_cast<int>(suffix.size()) + 1, O_CLOEXEC));
+  if (file.number() < 0) return write_error(path, "create a file in this folder", errno);
+  const auto bytes = std::as_bytes(std::span<const char>(text.data(), text.size()));
+  if (const int failed = write_pieces(file, {&bytes, 1}); failed != 0) {
+    ::unlink(path.c_str());
+    return write_error(path, "write", failed);
+  }
+  return path;
+}
+
 Expected<std::string> read_text_file(const std::string& path) {
   constexpr uint64_t kMaxBytes = uint64_t{1} << 31;
   TOSAIC_TRY(const RegularFile file, open_regular_file(path));

@@ -16,6 +16,14 @@ Status write_file(const std::string& path, std::span<const std::span<const std::
 Status write_file(const std::string& path, std::span<const std::byte> content);
 Status write_file(const std::string& path, std::string_view text);
 
+/// $TMPDIR, else /tmp.
+std::string temporary_directory();
+
+/// Writes a new file STEM-XXXXXX.SUFFIX in the temporary directory and returns its path. Nobody
+/// else has a file of this name, and only the user may read it.
+Expected<std::string> write_temporary_file(std::string_view stem, std::string_view suffix,
+                                           std::string_view text);
+
 /// Reads a whole regular file into a string.
 Expected<std::string> read_text_file(const std::string& path);
 

@@ -258,6 +258,29 @@ TEST(ReadTextFile, refuses_a_sparse_file_of_a_terabyte) {
   EXPECT_FALSE(read_text_file(folder.file("a")).ok());
 }
 
+TEST(TemporaryFile, is_a_new_one_each_time_that_only_the_user_reads) {
+  const TestFolder folder;
+  const std::string before = temporary_directory();
+  ::setenv("TMPDIR", folder.file("").c_str(), 1);
+  const auto first = write_temporary_file("tosaic-x", "tir", "one");
+  const auto second = write_temporary_file("tosaic-x", "tir", "two");
+  ::setenv("TMPDIR", folder.file("missing").c_str(), 1);
+  const auto nowhere = write_temporary_file("tosaic-x", "tir", "three");
+  ::setenv("TMPDIR", before.c_str(), 1);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_NE(*first, *second);
+  EXPECT_EQ(*read_text_file(*first) + *read_text_file(*second), "onetwo");
+  for (const std::string& path : {*first, *second}) {
+    EXPECT_NE(path.find("/tosaic-x-"), std::string::npos) << path;
+    EXPECT_TRUE(path.ends_with(".tir")) << path;
+    struct stat status = {};
+    ASSERT_EQ(::stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0600U);
+  }
+  ASSERT_FALSE(nowhere.ok());
+  EXPECT_EQ(nowhere.error().code, Code::kFileWrite);
+}
+
 TEST(MakeDirectories, makes_parents_and_accepts_what_exists) {
   const TestFolder folder;
   EXPECT_TRUE(make_directories(folder.file("a/b/c")).ok());

@@ -16,7 +16,7 @@ from ..tester.codes import export as export_codes
 from .failing import fails, start
 
 # Raised nowhere today; a code that was published keeps its meaning.
-RESERVED = {"E0303", "R0011"}
+RESERVED = {"E0303"}
 CODE = re.compile(r"^TOSAIC_CODE\((\w+), (\w+),", re.MULTILINE)
 
 
@@ -40,8 +40,8 @@ def test_every_code_is_in_a_test():
     )
     untested = {code for code, name in codes if not mentions((code, f"Code::{name}"), tests)}
     unraised = {code for code, name in codes if not mentions((f"Code::{name}",), sources)}
-    assert untested - RESERVED == set(), "no test names them"
-    assert unraised == RESERVED, "no source raises them"
+    assert not untested, "no test names them"
+    assert not unraised, "no source raises them"
 
 
 def export(module, example, path, **options):
