@@ -242,7 +242,12 @@ Status resolve_io(Flags& f) {
 }
 
 Status resolve(Flags& f) {
-  TOSAIC_TRY(const Target target, find_target(f.target.empty() ? "tosa-int" : f.target));
+  Expected<Target> found = find_target(f.target.empty() ? "tosa-int" : f.target);
+  if (!found) {
+    found.error().message = "--target: " + found.error().message;
+    return std::move(found).error();
+  }
+  const Target target = *found;
   f.compile.target = target;
   f.opt.target = target;
   TOSAIC_TRY(f.compile.tosa_version, parse_version(f.tosa_version));

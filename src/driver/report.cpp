@@ -73,7 +73,10 @@ void append_delegate(std::string& text, const DelegateReport& d) {
   if (d.command_bytes == 0) return;
   text += fmt::format("    commands {}, weights {}, scratch {}\n", bytes_text(d.command_bytes),
                       bytes_text(d.weight_bytes), bytes_text(d.scratch_bytes));
-  if (d.performance.total_cycles == 0) return;
+  if (d.performance.total_cycles == 0) {
+    text += "    Vela's estimate: n/a\n";
+    return;
+  }
   text +=
       fmt::format("    Vela's estimate: {} cycles ({} on the NPU), {} MACs, {} NPU operations\n",
                   d.performance.total_cycles, d.performance.npu_cycles, d.performance.macs,

@@ -2,6 +2,7 @@
 """What users of ExecuTorch's Arm backend and of torch-mlir reported, as far as no other test has
 it; the numbers are those of their issues and pull requests."""
 
+import functools
 import json
 import re
 import subprocess
@@ -12,12 +13,12 @@ import torch
 from torch import nn
 
 from ..common import FAMILIES, TARGETS
-from ..tester.checks import border_names
+from ..tester.checks import border_names, check_integer
 from ..tester.codes import CodeCase, q8, q16
 from ..tester.codes import export as export_codes
 from ..quant.calibration import calibration_arrays
 from ..tester.native import compile_program, run_program
-from ..tester.stages import net
+from ..tester.stages import Source, net
 from ..tosautil import TosaFile
 from .failing import assert_one_error, fails, start
 
@@ -44,27 +45,39 @@ def made(tmp_path_factory):
 # ET#17668, PR#20763
 
 
-@pytest.mark.parametrize("options, words", [
-    ({"in_channels": 3, "out_channels": 1, "kernel_size": 5, "stride": 3, "padding": 2}, "stride 3"),
-    ({"in_channels": 3, "out_channels": 3, "kernel_size": 3, "groups": 3}, "group"),
-    ({"in_channels": 3, "out_channels": 1, "kernel_size": 3, "dilation": 2}, "dilation 2"),
-])  # fmt: skip
-def test_a_transposed_convolution_is_taken_or_refused_with_its_reason(made, folder, options, words):
-    module = nn.ConvTranspose2d(**options)
-    program = export(module, (torch.randn(1, 3, 4, 4),), made / "deconv.pt2")
-    np.savez(folder / "s.npz", np.random.default_rng(0).standard_normal((4, 1, 3, 4, 4), np.float32))
-    result = start(
-        "compile", program, "--target", TARGETS["u55"], "--calibrate", "s.npz", "-o", "x.pte",
-        "--json", folder=folder,
-    )  # fmt: skip
+DECONVOLUTIONS = {
+    "stride 3": {"in_channels": 3, "out_channels": 1, "kernel_size": 5, "stride": 3, "padding": 2},
+    "group": {"in_channels": 3, "out_channels": 3, "kernel_size": 3, "groups": 3},
+    "dilation 2": {"in_channels": 3, "out_channels": 1, "kernel_size": 3, "dilation": 2},
+}
+
+
+@pytest.mark.parametrize("quantised_by", ("tosaic", "arm"))
+@pytest.mark.parametrize("words", DECONVOLUTIONS)
+def test_a_transposed_convolution_is_taken_or_refused_with_its_reason(
+    workspace, folder, words, quantised_by
+):
+    """Never an abort; what is taken is exact."""
+    options = DECONVOLUTIONS[words]
+    factory = functools.partial(nn.ConvTranspose2d, **options)
+    source = Source(f"reported/deconv {words}", factory, ((1, 3, 4, 4),))
+    program = workspace.program(source, None if quantised_by == "tosaic" else quantised_by)
+    flags = ("--target", TARGETS["u55"], "-o", "x.pte", "--json")
+    if quantised_by == "tosaic":
+        np.savez(folder / "s.npz", **calibration_arrays(source, program.input_names, 4))
+        flags = (*flags, "--calibrate", "s.npz")
+    result = start("compile", program.path, *flags, folder=folder)
     assert "Traceback" not in result.stderr
     if result.returncode:
         assert_one_error(result, "E0308")
         assert words in result.stderr and "conv_transpose2d" in result.stderr
         return
     (node,) = (n for n in json.loads(result.stdout)["nodes"] if "conv_transpose2d" in n["op"])
-    assert node["device"] == "npu" or words in node["reason"]["message"]
     assert node["type"].endswith("[1,1,10,10]") or "stride" not in options
+    if node["device"] == "cpu":
+        assert words in node["reason"]["message"]
+    elif quantised_by == "arm":
+        check_integer(program, folder, steps=1)
 
 
 # ET#16629, PR#14540, PR#16826
@@ -337,8 +350,12 @@ def test_unknown_targets_name_the_choices(made, folder):
         return fails("compile", program, *flags, code=code, folder=folder)
 
     text = said("--target", "TOSA-1.0+BAD", "-o", "x.tosa", code="E0105")
-    for word in ("--target" if "--target" in text else "target", "BAD", "INT", "FP", "int16"):
+    for word in ("--target", "TOSA-1.0+BAD", "BAD", "INT", "FP", "int16"):
         assert word in text
+    text = said("--target", "TOSA-1.0+INTT", "-o", "x.tosa", code="E0105")
+    assert "--target" in text and "did you mean INT" in text
+    text = said("--target", "ethos-u55-12", "-o", "x.pte", code="E0105")
+    assert "--target" in text and "ethos-u55-256" in text and "did you mean ethos-u55-" in text
 
 
 @pytest.fixture
@@ -363,20 +380,43 @@ def test_wrong_configurations_name_flag_value_file_and_choices(calibrated, folde
         assert word in said, said
 
 
-def test_defaults_in_the_help_are_those_in_use(calibrated, folder):
-    text = start("compile", "--help", folder=folder).stdout
-    for default in ("Ethos_U55_High_End_Embedded", "Shared_Sram"):
-        assert default in text
-    explicit = ("--system-config", "Ethos_U55_High_End_Embedded", "--memory-mode", "Shared_Sram",
-                "--optimise", "performance", "--vela-timeout", "300")  # fmt: skip
-    files = []
+SYSTEM = re.compile(r"--system-config .*?default: (\S+), (\S+) or (\S+)", re.DOTALL)
+MEMORY = re.compile(r"--memory-mode .*?default: (\S+) \(U55\), (\S+) \(U65\), (\S+) \(U85\)", re.DOTALL)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_defaults_in_the_help_are_those_in_use(calibrated, folder, family):
+    text = " ".join(start("compile", "--help", folder=folder).stdout.split())
+    place = list(FAMILIES).index(family)
+    system, memory = SYSTEM.search(text)[place + 1], MEMORY.search(text)[place + 1]
+    command = [TARGETS[family] if word == TARGETS["u55"] else word for word in calibrated]
+    explicit = ("--system-config", system, "--memory-mode", memory, "--optimise", "performance",
+                "--vela-timeout", "300", "--observer", "minmax", "--precision", "int8",
+                "--io-layout", "contiguous", "--io-dtype", "float32")  # fmt: skip
+    made = []
     for flags in ((), explicit):
-        assert start(*calibrated, *flags, folder=folder).returncode == 0
-        files.append((folder / "x.pte").read_bytes())
-    assert files[0] == files[1]
+        result = start(*command, *flags, "--json", folder=folder)
+        assert result.returncode == 0, result.stderr
+        made.append(((folder / "x.pte").read_bytes(), json.loads(result.stdout)["delegates"]))
+    assert made[0] == made[1]
+    if family == "u55":  # a memory mode that is none of the defaults shows in the estimate
+        other = start(*command, "--memory-mode", "Sram_Only", "--json", folder=folder)
+        assert json.loads(other.stdout)["delegates"] != made[0][1]
 
 
 # PR#19842
+
+
+SAYING = ((), ("--print-changed",), ("--print-before=all",), ("--print-after=all",), ("--verify",))
+
+
+@pytest.mark.parametrize("flags", (*SAYING, ("--time-passes",)))
+def test_however_much_is_said_the_report_is_on_standard_output(calibrated, folder, flags):
+    report = json.loads(start(*calibrated, "--json", *flags, folder=folder).stdout)
+    assert report["nodes"] and report["delegates"] and report["io"]["inputs"]
+    text = start(*calibrated, *flags, folder=folder).stdout
+    assert "x.pte for ethos-u55-128" in text and "Vela's estimate" in text
+    assert "graph @" not in text, "the IR is on standard error"
 
 
 def test_intermediates_with_a_blank_and_nothing_left_of_the_run_before(calibrated, folder):

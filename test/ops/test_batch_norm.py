@@ -37,6 +37,13 @@ class ConvNormTwice(nn.Module):
         return self.norm(y) + y
 
 
+class LinearNorm(nn.Sequential):
+    """The normalisation folds into the linear layer."""
+
+    def __init__(self):
+        super().__init__(nn.Linear(64, 32), nn.BatchNorm1d(32), nn.ReLU())
+
+
 IMAGE = ((1, 4, 10, 10),)
 FLOAT = ("MI",)
 op_suite(
@@ -49,6 +56,7 @@ op_suite(
         "not_affine": Case(IMAGE, (1, False, False)),
     },
 )
+op_suite("linear_batch_norm", LinearNorm, cases={"": Case(((4, 64),))})
 op_suite(
     "batch_norm",
     nn.BatchNorm2d,

@@ -36,3 +36,16 @@ op_suite(
         "relu6": Case(((4, 16),), (nn.ReLU6(),), steps=2),
     },
 )
+
+
+class Digits(nn.Sequential):
+    """ET#7645: flatten after convolutions, which compute in NHWC, keeps the order of NCHW."""
+
+    def __init__(self):
+        super().__init__(
+            nn.Conv2d(1, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(),
+            nn.Flatten(), nn.Linear(64 * 28 * 28, 128), nn.ReLU(), nn.Linear(128, 10),
+        )  # fmt: skip
+
+
+op_suite("digits", Digits, cases={"": Case(((1, 1, 28, 28),), steps=2, kinds=("MI", "BI", "u55"))})
