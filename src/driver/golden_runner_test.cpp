@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs test/passes/**/*.tir, the golden tests of passes, as docs/add-a-pass.md describes them.
-// TOSAIC_BLESS=1 rewrites what they expect.
+// Runs test/passes/**/*.tir, the golden tests of passes and of the steps of partitioning, as
+// docs/add-a-pass.md describes them. TOSAIC_BLESS=1 rewrites what they expect.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,6 +16,7 @@
 #include "ir/pass.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "partition/partition.h"
 #include "passes/passes.h"
 #include "support/output_file.h"
 #include "support/test_folder.h"
@@ -45,6 +46,7 @@ struct Golden {
   bool has_expected = false;
   bool only_parse = false;
   std::vector<const Pass*> passes;
+  std::vector<std::string> steps;
   std::optional<Target> target;
   std::optional<ExpectedError> error;
 };
@@ -61,7 +63,74 @@ Expected<ExpectedError> read_error_line(const std::string& line, size_t at, uint
                        behind_code ? number : 0};
 }
 
-/// "pass a,b target T", "parse" or "verify".
+// The steps of partitioning are no passes: they ask the target, and make, replace and read several
+// graphs of a module.
+
+/// What steps hand on to each other.
+struct StepState {
+  Module& module;
+  const Target& target;
+  std::vector<Placement> placements = {};
+};
+
+Status step_expand(StepState& state) {
+  Module& module = state.module;
+  std::vector<Node*> nodes;
+  for (Node& node : module.main()->nodes())
+    nodes.push_back(&node);
+  for (Node* node : nodes)
+    expand(*node);
+  module.main()->renumber();
+  return ok();
+}
+
+Status step_outline(StepState& state) {
+  Graph& main = *state.module.main();
+  state.placements = place(main, state.target);
+  return outline(main, state.placements);
+}
+
+Status step_lower_to_tosa(StepState& state) {
+  Module& module = state.module;
+  std::vector<std::string> names;
+  for (const auto& graph : module.graphs()) {
+    if (graph->dialect() == Dialect::kAten) names.emplace_back(graph->name());
+  }
+  for (const std::string& name : names) {
+    if (const auto lowered = lower_to_tosa(*module.find_graph(name), state.target); !lowered) {
+      return lowered.error();
+    }
+  }
+  return ok();
+}
+
+Status step_prepare_cpu(StepState& state) {
+  return prepare_cpu(*state.module.main(), state.target, state.placements);
+}
+
+struct Step {
+  std::string_view name;
+  Status (*run)(StepState&);
+};
+constexpr Step kSteps[] = {{"expand", step_expand},
+                           {"outline", step_outline},
+                           {"lower_to_tosa", step_lower_to_tosa},
+                           {"prepare_cpu", step_prepare_cpu}};
+
+Status run_steps(const Golden& golden, Module& module) {
+  if (golden.steps.empty()) return ok();
+  if (!golden.target) return error(Code::kOption, "a step needs a target");
+  StepState state{module, *golden.target};
+  for (const std::string& name : golden.steps) {
+    const auto step = std::ranges::find(kSteps, name, &Step::name);
+    if (step == std::end(kSteps)) return error(Code::kPass, "no step is named {}", name);
+    TOSAIC_CHECK_OK(step->run(state));
+    TOSAIC_CHECK_OK(verify(module));
+  }
+  return ok();
+}
+
+/// "pass a,b target T", "step a,b target T", "parse" or "verify".
 Status read_test_line(const std::string& line, const FindPass& find_pass, Golden& golden) {
   std::istringstream words(line.substr(kTestMark.size()));
   std::string word;
@@ -78,13 +147,19 @@ Status read_test_line(const std::string& line, const FindPass& find_pass, Golden
         golden.passes.push_back(pass);
       }
       has_kind = true;
+    } else if (word == "step" && words >> word) {
+      std::istringstream list(word);
+      for (std::string name; std::getline(list, name, ',');)
+        golden.steps.push_back(name);
+      has_kind = true;
     } else if (word == "target" && words >> word) {
       TOSAIC_TRY(golden.target, find_target(word));
     } else {
       return error(Code::kOption, "unknown word '{}' in: {}", word, line);
     }
   }
-  if (!has_kind) return error(Code::kOption, "pass NAME, parse or verify is missing in: {}", line);
+  if (!has_kind)
+    return error(Code::kOption, "pass NAME, step NAME, parse or verify is missing in: {}", line);
   return ok();
 }
 
@@ -119,6 +194,7 @@ Expected<std::string> result_of(const Golden& golden) {
   TOSAIC_TRY(const auto module, parse_module(golden.input, golden.name));
   if (golden.only_parse) return print(*module);
   TOSAIC_CHECK_OK(verify(*module));
+  TOSAIC_CHECK_OK(run_steps(golden, *module));
   PassContext context;
   if (golden.target) {
     context.target = &*golden.target;
@@ -234,6 +310,15 @@ TEST_P(GoldenFile, SurvivesPrintingAndParsing) {
   }
 }
 
+TEST(GoldenFiles, EachStepHasOne) {
+  for (const Step& step : kSteps) {
+    const auto has_file = [&](const std::string& file) {
+      return file.starts_with(fmt::format("partition/{}", step.name));
+    };
+    EXPECT_TRUE(std::ranges::any_of(golden_files(), has_file)) << step.name;
+  }
+}
+
 TEST(GoldenFiles, EachPassHasOne) {
   for (const Pass* pass : all_passes()) {
     const auto has_file = [&](const std::string& file) {
@@ -290,6 +375,8 @@ TEST(GoldenRunner, ComparesCodeTextAndLineOfErrors) {
 
 TEST(GoldenRunner, RefusesATestLineThatItDoesNotKnow) {
   EXPECT_EQ(difference_of("// test: pass rename_outptu\n"), "no pass is named rename_outptu");
+  EXPECT_EQ(difference_of("// test: step inline target tosa-fp\n" + kInput),
+            "an error that is not expected:\nerror[E0312]: no step is named inline\n");
   EXPECT_EQ(difference_of("// test: prase\n"), "unknown word 'prase' in: // test: prase");
   EXPECT_EQ(difference_of(kInput), "no line '// test: …'");
 }
