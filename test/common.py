@@ -12,7 +12,7 @@ MIN_SQNR_DB = 40.0  # of a quantised network against its fake-quantised graph
 
 # The NPUs that tests compile for, by the keyword in a test's name.
 TARGETS = {"u55": "ethos-u55-128", "u65": "ethos-u65-256", "u85": "ethos-u85-256"}
-# The families that `--target` accepts today; a test exists only for these.
+# The families whose rows differ: those of U65 are U55's, and networks and partitions are tested on it too.
 FAMILIES = ("u55", "u85")
 
 # Markers, so that `-k FP`, `-k INT`, `-k U55` select what names ending in _MI and _BI do not say.

@@ -384,10 +384,10 @@ SYSTEM = re.compile(r"--system-config .*?default: (\S+), (\S+) or (\S+)", re.DOT
 MEMORY = re.compile(r"--memory-mode .*?default: (\S+) \(U55\), (\S+) \(U65\), (\S+) \(U85\)", re.DOTALL)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", TARGETS)
 def test_defaults_in_the_help_are_those_in_use(calibrated, folder, family):
     text = " ".join(start("compile", "--help", folder=folder).stdout.split())
-    place = list(FAMILIES).index(family)
+    place = list(TARGETS).index(family)
     system, memory = SYSTEM.search(text)[place + 1], MEMORY.search(text)[place + 1]
     command = [TARGETS[family] if word == TARGETS["u55"] else word for word in calibrated]
     explicit = ("--system-config", system, "--memory-mode", memory, "--optimise", "performance",
