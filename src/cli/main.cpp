@@ -31,6 +31,40 @@ std::vector<std::string> normalise_flags(int argc, char** argv) {
   return args;
 }
 
+/// Standard error: lines that stay, and on a terminal one that tells what goes on and is gone at
+/// the end.
+class Console {
+ public:
+  explicit Console(LogLevel level) : level_(level) {}
+
+  void log(LogLevel level, std::string_view text) {
+    if (level <= level_) {
+      clear();
+      fmt::print(stderr, "{}: {}\n", level == LogLevel::kInfo ? "info" : "debug", text);
+    } else if (level == LogLevel::kInfo) {
+      pass_by(text);
+    }
+  }
+  void progress(int64_t done, int64_t total) {
+    pass_by(fmt::format("calibrating: {} of {} samples", done, total));
+  }
+  void clear() {
+    if (has_line_) std::fputs("\r\033[K", stderr);
+    has_line_ = false;
+  }
+
+ private:
+  void pass_by(std::string_view text) {
+    if (!is_terminal_ || level_ == LogLevel::kError) return;
+    fmt::print(stderr, "\r\033[K{}", text);
+    has_line_ = true;
+  }
+
+  LogLevel level_;
+  bool is_terminal_ = isatty(STDERR_FILENO) != 0;
+  bool has_line_ = false;
+};
+
 int fail(const Diagnostic& d) {
   std::fputs(render(d, isatty(STDERR_FILENO) != 0).c_str(), stderr);
   return 1;
@@ -42,16 +76,10 @@ int show(const Expected<std::string>& text) {
   return 0;
 }
 
-/// One line that is written again and again, and is gone at the end.
-void show_calibration(int64_t done, int64_t total) {
-  const std::string text =
-      done < total ? fmt::format("\rcalibrating: {} of {} samples", done, total) : "\r\033[K";
-  std::fputs(text.c_str(), stderr);
-}
-
 int show_report(const Expected<CompileReport>& report, const Flags& flags, bool explained) {
   if (!report) return fail(report.error());
   for (const Diagnostic& d : report->diagnostics) {
+    if (flags.level < LogLevel::kWarning) break;
     std::fputs(render(d, isatty(STDERR_FILENO) != 0).c_str(), stderr);
   }
   const bool color = isatty(STDOUT_FILENO) != 0;
@@ -62,12 +90,23 @@ int show_report(const Expected<CompileReport>& report, const Flags& flags, bool 
   return 0;
 }
 
-int run_explain_command(const Flags& flags) {
+int run_compile_command(Flags& flags, bool explained) {
+  Console console(flags.level);
+  flags.compile.log = [&](LogLevel level, std::string_view text) { console.log(level, text); };
+  flags.compile.calibration_progress = [&](int64_t done, int64_t total) {
+    console.progress(done, total);
+  };
+  const auto report = explained ? tosaic::explain(flags.compile) : tosaic::compile(flags.compile);
+  console.clear();
+  return show_report(report, flags, explained);
+}
+
+int run_explain_command(Flags& flags) {
   if (!flags.batch.empty()) return show(explain_batch(flags.batch, flags.compile));
   if (flags.compile.input.empty()) {
     return fail(error(Code::kOption, "a model is missing").with_hint("see tosaic explain --help"));
   }
-  return show_report(tosaic::explain(flags.compile), flags, true);
+  return run_compile_command(flags, true);
 }
 
 int run_run_command(const Flags& flags) {
@@ -92,10 +131,7 @@ int run_run_command(const Flags& flags) {
 
 int dispatch(const CLI::App& app, Flags& flags) {
   if (const Status s = resolve(flags); !s) return fail(s.error());
-  if (isatty(STDERR_FILENO) != 0) flags.compile.calibration_progress = show_calibration;
-  if (app.got_subcommand("compile")) {
-    return show_report(tosaic::compile(flags.compile), flags, false);
-  }
+  if (app.got_subcommand("compile")) return run_compile_command(flags, false);
   if (app.got_subcommand("explain")) return run_explain_command(flags);
   if (app.got_subcommand("run")) return run_run_command(flags);
   if (app.got_subcommand("inspect")) return show(inspect(flags.inspect_path, flags.json));

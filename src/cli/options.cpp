@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "target/targets.h"
@@ -94,6 +95,12 @@ Expected<TosaVersion> parse_version(const std::string& text) {
 
 }  // namespace
 
+void add_log_level(CLI::App& c, Flags& f) {
+  c.add_option("--log-level", f.log_level,
+               "what is said on standard error: error, warning (default), info (each stage) or "
+               "debug (what it took and gave)");
+}
+
 void add_shapes(CLI::App& c, Flags& f) {
   c.add_option(
       "--shape", f.shapes,
@@ -120,6 +127,7 @@ void add_compile(CLI::App& app, Flags& f) {
   c.add_option("--dump,--intermediates", o.dump_dir,
                "folder for the TOSA and payload of each partition, and the IR after each pass");
   c.add_flag("--json", f.json, "print the report as JSON");
+  add_log_level(c, f);
   add_vela(c, f);
   add_pass_flags(c, o.passes, f);
 }
@@ -137,6 +145,7 @@ void add_explain(CLI::App& app, Flags& f) {
   add_shapes(c, f);
   add_calibration(c, f);
   c.add_flag("--json", f.json, "print the report as JSON");
+  add_log_level(c, f);
 }
 
 void add_run(CLI::App& app, Flags& f) {
@@ -241,7 +250,19 @@ Status resolve_io(Flags& f) {
   return ok();
 }
 
+Status resolve_log_level(Flags& f) {
+  static constexpr std::string_view kNames[] = {"error", "warning", "info", "debug"};
+  const auto* const name = std::ranges::find(kNames, f.log_level);
+  if (name == std::end(kNames)) {
+    return error(Code::kOption, "--log-level {}: {} are taken", f.log_level,
+                 fmt::join(kNames, ", "));
+  }
+  f.level = static_cast<LogLevel>(name - kNames);
+  return ok();
+}
+
 Status resolve(Flags& f) {
+  TOSAIC_CHECK_OK(resolve_log_level(f));
   Expected<Target> found = find_target(f.target.empty() ? "tosa-int" : f.target);
   if (!found) {
     found.error().message = "--target: " + found.error().message;

@@ -29,6 +29,8 @@ struct Flags {
   std::string sram_limit;
   std::string io_dtype;
   std::string io_layout = "contiguous";
+  std::string log_level = "warning";
+  LogLevel level = LogLevel::kWarning;
   bool json = false;
 };
 

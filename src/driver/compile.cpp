@@ -37,15 +37,18 @@ std::span<const std::byte> as_bytes(std::string_view text) {
 /// Measures stages: each lap goes from the end of the one before.
 class Stopwatch {
  public:
-  explicit Stopwatch(std::vector<StageTime>& times) : times_(times) {}
+  Stopwatch(std::vector<StageTime>& times, const Log& log) : times_(times), log_(log) {}
   void lap(std::string name) {
     const auto now = std::chrono::steady_clock::now();
     times_.push_back({std::move(name), std::chrono::duration<double>(now - last_).count()});
+    const StageTime& stage = times_.back();
+    if (log_) log_(LogLevel::kDebug, fmt::format("{}: {:.1f} ms", stage.name, stage.seconds * 1e3));
     last_ = now;
   }
 
  private:
   std::vector<StageTime>& times_;
+  const Log& log_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
@@ -74,7 +77,10 @@ Status refuse_symbolic_sizes(const Graph& graph) {
 class Compilation {
  public:
   Compilation(const CompileOptions& options, Eviction& eviction)
-      : options_(options), eviction_(eviction), passes_(options.passes), watch_(report_.times) {
+      : options_(options),
+        eviction_(eviction),
+        passes_(options.passes),
+        watch_(report_.times, options.log) {
     report_.target = options.target.name;
     report_.output = options.output;
   }
@@ -95,6 +101,10 @@ class Compilation {
 
  private:
   bool for_npu() const { return options_.target.is_ethos_u(); }
+  template <typename... Args>
+  void tell(LogLevel level, fmt::format_string<Args...> format, Args&&... args) const {
+    if (options_.log) options_.log(level, fmt::format(format, std::forward<Args>(args)...));
+  }
   Status read();
   Status require_aten() const;
   Status prepare();
@@ -142,6 +152,7 @@ class Compilation {
 };
 
 Status Compilation::read() {
+  tell(LogLevel::kInfo, "reading {}", options_.input);
   if (ends_with(options_.input, ".tir")) {
     TOSAIC_TRY(const std::string text, read_text_file(options_.input));
     TOSAIC_TRY(module_, parse_module(text, options_.input));
@@ -165,6 +176,7 @@ Status Compilation::require_aten() const {
 }
 
 Status Compilation::prepare() {
+  tell(LogLevel::kInfo, "preparing {} nodes", module_->main()->num_nodes());
   PassContext c = context();
   if (!options_.calibration.path.empty()) {
     TOSAIC_CHECK_OK(quantise(c));
@@ -206,6 +218,7 @@ Status Compilation::quantise(PassContext& c) {
   TOSAIC_CHECK_OK(passes_.run(prepare_float_pipeline(), main, c));
   watch_.lap("prepare");
   if (passes_.stopped()) return ok();
+  tell(LogLevel::kInfo, "calibrating by {}", options_.calibration.path);
   TOSAIC_TRY(quantised_, quantise_program(main, options_.calibration, options_.target, sink_,
                                           options_.calibration_progress));
   TOSAIC_CHECK_OK(verify(main));
@@ -218,6 +231,7 @@ Status Compilation::quantise(PassContext& c) {
 
 Status Compilation::place_nodes() {
   Graph& main = *module_->main();
+  tell(LogLevel::kInfo, "placing {} nodes on {}", main.num_nodes(), options_.target.name);
   std::unordered_set<const Node*> evicted;
   size_t index = 0;
   for (const Node& node : main.nodes()) {
@@ -284,6 +298,8 @@ Status Compilation::evict_refused_nodes() {
     index_of[p.node] = index++;
     if (p.on_target && p.partition == *eviction_.suspect) nodes.push_back(p.node);
   }
+  tell(LogLevel::kInfo, "Vela refused a partition: searching its {} nodes for what it refuses",
+       nodes.size());
   TOSAIC_TRY(
       const std::vector<Node*> refused,
       find_refused(
@@ -392,6 +408,7 @@ std::string Compilation::header_path() const {
 }
 
 Status Compilation::write(std::span<const std::byte> content) {
+  tell(LogLevel::kInfo, "writing {}", options_.output);
   report_.output_bytes = content.size();
   const std::string header = header_path();
   if (!header.empty()) {
@@ -437,6 +454,7 @@ void Compilation::report_io() {
 Status Compilation::compile_to_tosa() {
   TOSAIC_CHECK_OK(refuse_what_is_left());
   Graph* main = module_->main();
+  tell(LogLevel::kInfo, "lowering {} nodes to TOSA", main->num_nodes());
   report_io();
   TOSAIC_CHECK_OK(optimise(main));
   watch_.lap("lower");
@@ -488,6 +506,7 @@ Expected<std::vector<std::byte>> Compilation::payload_of(const VelaResult& vela,
 /// All partitions: lowered one by one, since they share the module, then through Vela at once.
 Expected<std::vector<Delegate>> Compilation::compile_partitions() {
   const size_t count = report_.delegates.size();
+  tell(LogLevel::kInfo, "lowering {} partition{} to TOSA", count, count == 1 ? "" : "s");
   std::vector<Graph*> graphs;
   std::vector<std::vector<std::byte>> programs;
   std::vector<size_t> num_constants(count);
@@ -500,6 +519,9 @@ Expected<std::vector<Delegate>> Compilation::compile_partitions() {
   watch_.lap("lower");
   VelaOptions vela_options = options_.vela;
   vela_options.enable_db = true;  // costs nothing that can be measured
+  if (count > 0) {
+    tell(LogLevel::kInfo, "Vela compiles {} partition{}", count, count == 1 ? "" : "s");
+  }
   std::vector<Expected<VelaResult>> results = run_vela_on_each(programs, vela_options);
   watch_.lap("vela");
   std::vector<Delegate> delegates;
@@ -514,6 +536,8 @@ Expected<std::vector<Delegate>> Compilation::compile_partitions() {
     DelegateReport& d = report_.delegates[i];
     report_layers(*graphs[i], num_constants[i], *results[i], d);
     TOSAIC_TRY(std::vector<std::byte> payload, payload_of(*results[i], d));
+    tell(LogLevel::kDebug, "{}: {} bytes of TOSA, {} of payload, by {}", d.name, d.tosa_bytes,
+         payload.size(), results[i]->called);
     delegates.push_back({d.name, std::move(payload)});
   }
   return delegates;

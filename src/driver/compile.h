@@ -13,6 +13,7 @@
 #include "ir/pass.h"
 #include "quant/post_training.h"
 #include "support/expected.h"
+#include "support/log.h"
 #include "tosa/spec.h"
 
 namespace tosaic {
@@ -28,6 +29,7 @@ struct CompileOptions {
   PassOptions passes;
   CalibrationOptions calibration;
   Progress calibration_progress;  ///< may be empty
+  Log log;                        ///< may be empty
   IoOptions io;
   uint64_t sram_limit = 0;  ///< bytes; 0: none
   bool strict = false;      ///< a node left on the CPU is an error

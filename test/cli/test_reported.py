@@ -2,8 +2,11 @@
 """What users of ExecuTorch's Arm backend and of torch-mlir reported, as far as no other test has
 it; the numbers are those of their issues and pull requests."""
 
+import contextlib
 import functools
 import json
+import os
+import pty
 import re
 import subprocess
 
@@ -12,7 +15,7 @@ import pytest
 import torch
 from torch import nn
 
-from ..common import FAMILIES, TARGETS
+from ..common import FAMILIES, TARGETS, tosaic_binary
 from ..tester.checks import border_names, check_integer
 from ..tester.codes import CodeCase, q8, q16
 from ..tester.codes import export as export_codes
@@ -407,16 +410,54 @@ def test_defaults_in_the_help_are_those_in_use(calibrated, folder, family):
 # PR#19842
 
 
+LEVELS = ("error", "warning", "info", "debug")
 SAYING = ((), ("--print-changed",), ("--print-before=all",), ("--print-after=all",), ("--verify",))
 
 
-@pytest.mark.parametrize("flags", (*SAYING, ("--time-passes",)))
+@pytest.mark.parametrize("flags", (*SAYING, ("--time-passes",), *(("--log-level", level) for level in LEVELS)))
 def test_however_much_is_said_the_report_is_on_standard_output(calibrated, folder, flags):
     report = json.loads(start(*calibrated, "--json", *flags, folder=folder).stdout)
     assert report["nodes"] and report["delegates"] and report["io"]["inputs"]
     text = start(*calibrated, *flags, folder=folder).stdout
     assert "x.pte for ethos-u55-128" in text and "Vela's estimate" in text
     assert "graph @" not in text, "the IR is on standard error"
+
+
+def said_at(level, command, folder):
+    result = start(*command, "--log-level", level, folder=folder)
+    assert result.returncode == 0, result.stderr
+    return result.stderr
+
+
+def test_each_log_level_says_what_the_one_before_says_and_more(calibrated, folder):
+    np.savez(folder / "one.npz", np.zeros((1, 1, 3, 8, 8), np.float32))
+    command = ["one.npz" if word == "s.npz" else word for word in calibrated]  # a single sample: a warning
+    said = {level: said_at(level, command, folder) for level in LEVELS}
+    assert said["error"] == ""
+    assert "warning[W" in said["warning"] and "info: " not in said["warning"]
+    assert said["info"].endswith(said["warning"])
+    stages = ("info: reading", "info: calibrating by one.npz", "info: Vela compiles 1 partition", "info: writing x.pte")
+    assert all(stage in said["info"] for stage in stages) and "debug: " not in said["info"]
+    assert set(said["info"].splitlines()) <= set(said["debug"].splitlines())
+    assert "debug: vela: " in said["debug"] and "debug: part0: " in said["debug"]
+    assert "E0104" in start(*command, "--log-level", "loud", folder=folder).stderr
+
+
+def test_on_a_terminal_a_line_tells_what_goes_on_and_is_gone_at_the_end(calibrated, folder):
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "COLUMNS": "200"}
+    result = subprocess.run([tosaic_binary(), *calibrated], cwd=folder, stdout=subprocess.DEVNULL,
+                            stderr=theirs, stdin=subprocess.DEVNULL, env=environment)  # fmt: skip
+    os.close(theirs)
+    said = b""
+    with contextlib.suppress(OSError):  # the end of what was said
+        while part := os.read(ours, 4096):
+            said += part
+    os.close(ours)
+    lines = said.decode().split("\r\033[K")
+    assert result.returncode == 0
+    assert "calibrating: 4 of 4 samples" in lines and "Vela compiles 1 partition" in lines
+    assert not lines[-1] or "warning" in lines[-1], "the line is gone"
 
 
 def test_intermediates_with_a_blank_and_nothing_left_of_the_run_before(calibrated, folder):
