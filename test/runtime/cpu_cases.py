@@ -139,11 +139,21 @@ CASES = {
     ],
     "argmax": [call("argmax.default", LEVELS), call("argmax.default", LEVELS, 1, True)],
     "argmin": [call("argmin.default", LEVELS), call("argmin.default", LEVELS, -2)],
+    "atan2": [call("atan2.default", LEVELS, OTHERS)],
     "avg_pool2d": [
         call("avg_pool2d.default", IMAGE, [3, 2], [2, 2], [1, 1], True, False),
         call("avg_pool2d.default", IMAGE, [2, 2]),
     ],
     "bitwise_not": [call("bitwise_not.default", BITS[0])],
+    **{f"bitwise_{name}_scalar": [call(f"bitwise_{name}.Scalar", BITS[0], 13)] for name in ("and", "or", "xor")},
+    **{
+        f"bitwise_{side}_shift": [call(f"bitwise_{side}_shift.Tensor", BITS[0], integers(0, 9, 2, 5))]
+        for side in ("left", "right")
+    },
+    **{
+        f"bitwise_{side}_shift_scalar": [call(f"bitwise_{side}_shift.Tensor_Scalar", BITS[0], 3)]
+        for side in ("left", "right")
+    },
     "bmm": [call("bmm.default", normal(2, 3, 4), normal(2, 4, 5))],
     "cat": [call("cat.default", [ROWS, normal(2, 1, 4), normal(2, 2, 4)], 1)],
     "clamp": [call("clamp.default", ROWS, -0.5, 0.5), call("clamp.default", ROWS, None, 0.2)],
@@ -189,6 +199,10 @@ CASES = {
     "full_like": [call("full_like.default", ROWS, 1.5)],
     "gather": [call("gather.default", ROWS, 1, integers(0, 3, 2, 2, 4, dtype=torch.int64))],
     "gelu": [call("gelu.default", ROWS), call("gelu.default", ROWS, approximate="tanh")],
+    "grid_sampler": [
+        call("grid_sampler.default", IMAGE, between(-1.2, 1.2, 1, 3, 5, 2), mode, border, corners)
+        for mode, border, corners in ((0, 0, False), (1, 1, True), (0, 2, True))
+    ],
     "hardtanh": [call("hardtanh.default", ROWS, -0.5, 0.8)],
     "index": [
         call("index.Tensor", ROWS, [integers(0, 2, 5, dtype=torch.int64)]),
@@ -205,6 +219,7 @@ CASES = {
     "logical_not": [call("logical_not.default", MASKS[0])],
     "logit": [call("logit.default", between(0.1, 0.9, 2, 5)), call("logit.default", ROWS, 0.2)],
     "masked_fill": [call("masked_fill.Scalar", ROWS, booleans(3, 4), -2.5)],
+    "masked_scatter": [call("masked_scatter.default", ROWS, booleans(2, 3, 4), normal(2, 3, 4))],
     "max_dim": [call("max.dim", ROWS, 1)],
     "max_pool2d_with_indices": [
         call("max_pool2d_with_indices.default", IMAGE, [3, 2], [2, 2], [1, 1], [1, 1], True)
@@ -269,6 +284,10 @@ CASES = {
     "to": [
         call("_to_copy.default", HALVES, dtype=torch.int32),
         call("_to_copy.default", integers(-9, 9, 5), dtype=torch.float32),
+    ],
+    "topk": [
+        call("topk.default", ROWS, 2, 1),
+        call("topk.default", ROWS, 3, -1, False),
     ],
     "transpose": [call("transpose.int", ROWS, 0, 2)],
     "tril": [call("tril.default", normal(2, 4, 4), 1)],

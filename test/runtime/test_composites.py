@@ -4,6 +4,8 @@
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import affine_grid, grid_sample, one_hot
+from torch.nn.utils.parametrizations import weight_norm
 
 from ..models import NETS
 from ..ops.test_attention import Attention, SelfAttention
@@ -42,6 +44,7 @@ def quantized_by_tensors(x, scale, zero_point):
 
 HEADS, GROUPED = ((2, 2, 6, 8), (2, 2, 7, 8), (2, 2, 7, 8)), ((2, 6, 6, 8), (2, 2, 7, 8), (2, 2, 7, 8))
 ROWS, IMAGE, VOLUME = ((2, 5, 8),), ((2, 4, 5, 6),), ((2, 4, 6, 5, 7),)
+BORDERS = torch.tensor([-1.0, 0, 1])
 # Factory and shapes of the inputs.
 MODULES = {
     "attention": (Attention, HEADS),
@@ -94,6 +97,29 @@ MODULES = {
     "upsample_row_nearest_exact": (lambda: torch.nn.Upsample(size=5, mode="nearest-exact"), ((2, 3, 7),)),
     "parameters_in_tensors": (
         function(quantized_by_tensors, scale=torch.tensor(0.03), zero_point=torch.tensor(5)), ROWS
+    ),
+    "sort": (function(lambda x: torch.sort(x, 1, descending=True)[0]), ROWS),
+    "sort_places": (function(lambda x: torch.argsort(x, -1).float()), ROWS),
+    "msort": (function(torch.msort), ROWS),
+    "kthvalue": (function(lambda x: torch.kthvalue(x, 2, 1)[0]), ROWS),
+    "kthvalue_place": (function(lambda x: torch.kthvalue(x, 3, keepdim=True)[1].float()), ROWS),
+    "median": (function(lambda x: torch.median(x, -1)[0]), ROWS),
+    "topk_of_an_axis": (function(lambda x: torch.topk(x, 3, 1, largest=False)[0]), ROWS),
+    "one_hot": (function(lambda x: one_hot(x.argmax(-1), 8).float()), ROWS),
+    "bucketize": (function(lambda x, at: torch.bucketize(x, at).float(), at=BORDERS), ROWS),
+    "searchsorted": (
+        function(lambda x, at: torch.searchsorted(at, x.round(), right=True).float(), at=BORDERS), ROWS
+    ),
+    "bits": (function(lambda x: (((x * 9).int() & 6) << 3 | ((x * 90).int() >> 2) ^ 5).float()), ROWS),
+    "sinc": (function(lambda x: torch.sinc(x.round()) + torch.sinc(x)), ROWS),
+    "logaddexp": (function(torch.logaddexp), (*ROWS, *ROWS)),
+    "nan_to_num": (function(lambda x: torch.nan_to_num((x - 1).log(), 0.5, neginf=-9)), ROWS),
+    "weight_norm": (lambda: weight_norm(torch.nn.Conv2d(4, 6, 3)), IMAGE),
+    "tensordot": (function(lambda x, y: torch.tensordot(x, y, ([1, 2], [1, 2]))), (*ROWS, *ROWS)),
+    "bicubic": (lambda: torch.nn.Upsample(scale_factor=1.5, mode="bicubic"), IMAGE),
+    "trilinear": (lambda: torch.nn.Upsample(size=(3, 9, 8), mode="trilinear"), VOLUME),
+    "sampled_grid": (
+        function(lambda x: grid_sample(x, affine_grid(x[:, 0, :2, :3], x.shape, False), align_corners=False)), IMAGE
     ),
     "encoder": (NETS["encoder"].factory, NETS["encoder"].shapes),
 }

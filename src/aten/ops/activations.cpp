@@ -108,7 +108,9 @@ TOSAIC_ATEN_OP(hardtanh) = {
 TOSAIC_ATEN_OP(clamp) = {
     .schemas =
         schemas("aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-                "aten::clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)"),
+                "aten::clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)",
+                "aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+                "aten::clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)"),
     .doc = "The value limited to min and max, of which one may be missing: CLAMP.",
     .traits = Trait::kActivation,
     .quant = {own(0), own(out(0))},

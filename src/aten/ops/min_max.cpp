@@ -93,7 +93,9 @@ TOSAIC_ATEN_OP(minimum) = {
 TOSAIC_ATEN_OP(clamp_tensor) = {
     .schemas = schemas(
         "aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-        "aten::clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)"),
+        "aten::clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)",
+        "aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+        "aten::clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)"),
     .doc = "A value between two others, of which one may be missing: maximum and minimum.",
     .quant = {same({0, 1, 2, out(0)})},
     .lower = lower_clamp,
