@@ -64,6 +64,7 @@ op_suite(
         "base": Case(ONE, (lambda: torch.logspace(0, 3, 6, base=2),), kinds=("MI",)),
         "eye": Case(((6, 6),), (lambda: torch.eye(6),)),
         "eye_columns": Case(ONE, (lambda: torch.eye(4, 6),), kinds=("MI",)),
+        "eye_rows": Case(((7, 2),), (lambda: torch.eye(7, 2),), kinds=("MI",)),
     },
 )
 op_suite(

@@ -4,7 +4,7 @@
 from torch import nn
 from torch.nn.functional import interpolate
 
-from ..tester.codes import CodeCase, code_suite, q8
+from ..tester.codes import CodeCase, code_suite, q8, q16
 from ..tester.function import Function
 from ..tester.suite import Case, op_suite
 
@@ -95,3 +95,10 @@ op_suite(
         "2_4": Case(IMAGE, options={"scale_factor": (2.0, 4.0)}),
     },
 )
+# What the result cuts off counts in its neighbours.
+CUT = {
+    "cut": CodeCase((q8(0.05, -10),), q8(0.01, 3), IMAGE, kinds=("BI", "u85")),
+    "cut_16": CodeCase((q16(0.003),), q16(0.0001), IMAGE, kinds=("BI", "u85")),
+    "wider": CodeCase((q8(0.05, -10),), q8(0.1, 30), IMAGE, kinds=("BI", "u85")),
+}
+code_suite("upsample_bilinear", lambda: Function(lambda x: interpolate(x, scale_factor=2, **BILINEAR)), CUT)

@@ -13,7 +13,8 @@ from torch.ao.quantization.fx import _decomposed  # noqa: F401  the operators be
 
 QUANTIZED = torch.ops.quantized_decomposed
 SIZES = (1, 2, 3, 4, 5, 7, 8, 10, 16, 17, 24, 33, 64, 130, 300)
-RANKS = (4, 4, 4, 4, 3, 3, 3, 2, 2, 1, 5)
+LARGE_SIZES = (257, 513, 1025, 2049, 4097)  # rarely
+RANKS = (4, 4, 4, 4, 4, 4, 3, 3, 3, 3, 2, 2, 2, 1, 1, 5, 5, 6)
 MAX_ELEMENTS = 20_000
 CODES = {torch.int8: (-128, 127), torch.int16: (-32768, 32767)}
 
@@ -63,6 +64,7 @@ class Step:
     operands: list
     moves: bool = False  # elements keep their values
     layer: bool = False  # takes an activation behind it
+    name: str = ""  # of its template
     results: list = dataclasses.field(default_factory=list)  # (index, Params or None)
 
     def values(self):
@@ -113,6 +115,7 @@ class Drawing:
         self.steps = []
         self.values, self.params, self.used = {}, {}, set()
         self.hidden = set()  # between a layer and its activation
+        self.shown = set()  # outputs that have uses as well
 
     # ---- what templates draw with
 
@@ -131,7 +134,7 @@ class Drawing:
     def shape(self, rank=None, most=MAX_ELEMENTS):
         rank = rank or self.pick(*RANKS)
         while True:
-            sizes = [self.pick(*SIZES) for _ in range(rank)]
+            sizes = [self.pick(*(LARGE_SIZES if self.chance(0.01) else SIZES)) for _ in range(rank)]
             if rank > 2 and self.chance(0.8):
                 sizes[0] = 1
             if math.prod(sizes) <= most:
@@ -258,12 +261,18 @@ class Drawing:
             return self.name(x, params), None
         return self.name(params.fake(x), params), params
 
-    def program(self, steps=None):
-        """(Program, its example inputs) of all steps or some, whose results have other uses or none."""
+    def show_some(self):
+        """Makes some results with uses outputs too."""
+        self.shown.update(i for step in self.steps for i, _ in step.results if self.chance(0.04))
+
+    def program(self, steps=None, show_all=False):
+        """(Program, its example inputs) of all steps or some, whose results have other uses or none. With
+        `show_all` each result is an output, but what stands before an activation."""
         steps = self.steps if steps is None else steps
         made = [index for step in steps for index, _ in step.results]
         used = {index for step in steps for index in step.values()}
         inputs = sorted(used - set(made))
-        outputs = [index for index in made if index not in used and index not in self.hidden]
+        shown = set(made) if show_all else self.shown | (set(made) - used)
+        outputs = [index for index in made if index in shown - self.hidden]
         program = Program([(index, self.params[index]) for index in inputs], steps, outputs)
         return program, tuple(self.values[index] for index in inputs)

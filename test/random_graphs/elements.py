@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Templates of what computes element by element, and reductions. A template takes a Drawing and gives a
+"""Templates of what computes element by element, such as activations. A template takes a Drawing and gives a
 Step, or None when nothing suits."""
 
 import torch
@@ -12,7 +12,10 @@ ACTIVATIONS = {
     "relu6": lambda d: F.relu6,
     "hardtanh": lambda d: bind(F.hardtanh, d.number(-2, 0), d.number(0.1, 3)),
     "clamp": lambda d: bind(torch.clamp, d.pick(None, d.number(-2, 0)), d.number(0.1, 3)),
-    "clamp_min": lambda d: bind(torch.clamp, d.number(-2, 1)),
+    "clamp from": lambda d: bind(torch.clamp, d.number(-2, 1)),
+    "clamp_min": lambda d: bind(torch.clamp_min, d.number(-2, 1)),
+    "clamp_max": lambda d: bind(torch.clamp_max, d.number(-1, 2)),
+    "threshold": lambda d: bind(F.threshold, d.number(-1, 1), d.number(-1, 1)),
 }
 CURVES = {
     "leaky_relu": lambda d: bind(F.leaky_relu, d.number(0, 0.5)),
@@ -23,10 +26,14 @@ CURVES = {
     "power": lambda d: bind(torch.pow, d.pick(2, 3, 2.0, 4, 0.5, -1)),
     "exponential": lambda d: bind(base_to_the, d.number(0.3, 3)),
     "round": lambda d: torch.round,
+    "hardshrink": lambda d: bind(F.hardshrink, d.number(0, 1)),
+    "softshrink": lambda d: bind(F.softshrink, d.number(0, 1)),
+    "rrelu": lambda d: bind(F.rrelu, 0.1, d.number(0.1, 0.5)),
+    "logit": lambda d: bind(torch.logit, d.number(0.001, 0.1)),
     **{
         function.__name__: lambda d, function=function: function
         for function in (
-            *(F.selu, F.silu, F.hardsigmoid, F.hardswish, torch.sigmoid, torch.tanh, torch.exp, torch.expm1),
+            *(F.selu, F.silu, F.mish, F.logsigmoid, F.hardsigmoid, F.hardswish, torch.sigmoid, torch.tanh, torch.exp, torch.expm1),
             *(torch.log, torch.log2, torch.log10, torch.log1p, torch.rsqrt, torch.reciprocal, torch.square, torch.sqrt),
             *(torch.sin, torch.cos, torch.tan, torch.sinh, torch.cosh, torch.asin, torch.acos, torch.atan, torch.asinh),
             *(torch.acosh, torch.atanh, torch.erf, torch.abs, torch.neg, torch.sign, torch.floor, torch.ceil, torch.trunc),
@@ -111,6 +118,13 @@ def bind_mode(d):
     return lambda x, number: torch.div(x, number, rounding_mode=mode)
 
 
+def glu(d):
+    index, x = d.operand(lambda x: any(size % 2 == 0 for size in x.shape))
+    if index is None:
+        return None
+    return Step(bind(F.glu, d.pick(*(i for i, size in enumerate(x.shape) if size % 2 == 0))), [index])
+
+
 def comparison(d):
     index, x = d.operand()
     function = d.pick(*COMPARISONS)
@@ -149,44 +163,3 @@ def mask(d):
         return Step(bind(d.pick(torch.triu, torch.tril), d.whole(-2, 2)), [index])
     kept = Constant((d.uniform(0, 1, *x.shape[-1:]) < 0.5,))
     return Step(bind(torch.masked_fill, d.number(-2, 2)), [index, kept])
-
-
-def reduction(d):
-    index, x = d.operand()
-    function = d.pick(torch.sum, torch.mean, torch.mean, torch.amax, torch.amin, torch.var, torch.std)
-    axes = d.axes(x)
-    if function in (torch.var, torch.std):
-        if x.numel() < 8:
-            return None
-        return Step(bind(function, axes, correction=d.pick(0, 1), keepdim=d.chance(0.5)), [index])
-    if function in (torch.sum, torch.mean) and d.chance(0.1):
-        return Step(function, [index])
-    return Step(bind(function, axes, keepdim=d.chance(0.5)), [index])
-
-
-def softmax(d):
-    index, x = d.operand()
-    return Step(bind(d.pick(torch.softmax, torch.softmax, torch.log_softmax), d.axis(x)), [index])
-
-
-def fill(d):
-    index, x = d.operand()
-    function = d.pick(torch.zeros_like, torch.ones_like, bind(torch.full_like, d.number(-2, 2)))
-    return Step(lambda y: y + function(y), [index])
-
-
-def filled(d):
-    index, x = d.operand()
-    shape, number = list(x.shape), d.number(-2, 2)
-    function = d.pick(
-        lambda: torch.zeros(shape), lambda: torch.ones(shape), lambda: torch.full(shape, number),
-        lambda: torch.arange(shape[-1], dtype=torch.float32),
-        lambda: torch.arange(1.0, shape[-1] + 1), lambda: torch.arange(0.0, 2.0 * shape[-1], 2.0),
-    )  # fmt: skip
-    return Step(lambda y: y + function(), [index])
-
-
-def no_op(d):
-    index, _ = d.operand()
-    function = d.pick(torch.clone, torch.detach, bind(F.dropout, 0.5, False), lambda x: x.contiguous(), lambda x: x.to(torch.float32))
-    return Step(function, [index], moves=True)

@@ -6,7 +6,7 @@ import warnings
 
 import torch
 
-from . import elements, layers, moves
+from . import arranging, blends, elements, fills, layers, moves, places, reductions, spellings, volumes
 from .drawing import Drawing
 
 warnings.filterwarnings("ignore")
@@ -17,10 +17,20 @@ TEMPLATES = {
     layers.convolution: 9, layers.transposed_convolution: 3, layers.pooling: 5, layers.linear: 5, layers.product: 5,
     layers.normalisation: 4, layers.prelu: 1, layers.attention: 2, layers.recurrence: 3,
     elements.activation: 4, elements.curve: 9, elements.pair: 9, elements.scalar: 4, elements.comparison: 1,
-    elements.logic: 2, elements.where: 3, elements.mask: 1, elements.reduction: 5, elements.softmax: 2,
-    elements.fill: 1, elements.filled: 1, elements.no_op: 1,
+    elements.logic: 2, elements.where: 3, elements.mask: 1, elements.glu: 1,
+    reductions.reduction: 5, reductions.softmax: 2, reductions.spread: 2, reductions.extreme: 2, reductions.place: 2,
+    reductions.norm: 2, reductions.cumulative: 2, reductions.truth: 1,
+    blends.blend: 2, blends.limit: 3, blends.choice: 2, blends.einsum: 2, blends.distance: 2, blends.grid: 1,
+    blends.spreading: 1, blends.likewise: 1,
+    fills.fill: 1, fills.filled: 1, fills.counted: 1, fills.corner: 1, fills.no_op: 1,
     moves.view: 4, moves.ones: 2, moves.permutation: 4, moves.expansion: 3, moves.rotation: 2, moves.part: 3,
     moves.parts: 2, moves.joining: 4, moves.padding: 3, moves.shuffle: 2, moves.lookup: 2, moves.resize: 3,
+    arranging.stacking: 2, arranging.cutting: 2, arranging.turning: 2, arranging.diagonal: 2, arranging.windows: 1,
+    arranging.framing: 2, arranging.plain: 1,
+    places.chosen: 2, places.along: 1, places.embedding: 1, places.scattering: 2, places.rows: 2, places.slices: 2,
+    volumes.convolution: 3, volumes.pooling: 2, volumes.adaptive: 2,
+    spellings.normalisation: 2, spellings.convolution: 1, spellings.pooling: 1, spellings.scalar: 2,
+    spellings.prelu: 1, spellings.nearest: 1,
 }  # fmt: skip
 
 
@@ -36,9 +46,12 @@ def draw(seed):
             continue
         if step is None:
             continue
+        step.name = f"{template.__module__.rpartition('.')[2]}.{template.__name__}"
         fused = step.layer and d.chance(0.4)
         if d.take(step, activation=fused) and fused:
-            d.take(elements.activation(d, step.results[0][0]))
+            if not d.take(elements.activation(d, step.results[0][0])):
+                d.hidden.discard(step.results[0][0])
+    d.show_some()
     return d
 
 

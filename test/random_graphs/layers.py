@@ -9,10 +9,16 @@ from .elements import bind
 
 
 def window(d, size):
-    """(kernel, stride, padding, dilation) of one axis; mostly such as networks have."""
+    """(kernel, stride, padding, dilation) of one axis; mostly such as networks have, now and then as large as
+    the axis or as the NPUs allow."""
     kernel = d.pick(1, 2, 3, 3, 3, 5, 7, 11)
+    if d.chance(0.06):
+        kernel = d.pick(*(k for k in (size, size - 1, 16, 32, 64, 65, 127, 256, 257) if 0 < k <= size))
     stride = d.pick(1, 1, 1, 2, 2, 3, 4, kernel)
     padding, dilation = d.pick(0, 0, kernel // 2, 1), d.pick(1, 1, 1, 1, 2, 3)
+    if dilation * (kernel - 1) >= size + 2 * padding:  # no result
+        kernel, dilation = min(kernel, size), 1
+        padding = min(padding, kernel // 2)
     return kernel, stride, padding, dilation
 
 

@@ -71,8 +71,8 @@ Lowered lower_eye(const Call& n, Builder& b) {
     return reject(Code::kRejectShape, "{}: the result has sizes {}", n.schema().full_name,
                   to_string(s));
   }
-  const auto period = static_cast<size_t>(s[1]) + 1;
-  return lower_numbers(n, b, [=](size_t i) { return i % period == 0 ? 1.0 : 0.0; });
+  const auto columns = static_cast<size_t>(s[1]);
+  return lower_numbers(n, b, [=](size_t i) { return i / columns == i % columns ? 1.0 : 0.0; });
 }
 
 Lowered call_full(const Call& n, Builder& b, const Attr& value) {

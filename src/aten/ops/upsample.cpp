@@ -214,6 +214,22 @@ std::optional<Position> bilinear_position(const Axis& a, bool align_corners) {
   return Position{2 * a.out / g, 2 * a.in / g, (a.in - a.out) / g};
 }
 
+/// Sums of four neighbours with weights that add up to `unit`, under the parameters of the result.
+/// The image itself is not brought to them: what they cut off counts in a sum.
+Value* scale_sums(const Call& n, Builder& b, Value* sums, int64_t unit) {
+  const Quant* from = n.in(0)->quant();
+  const Quant* to = n.out().quant;
+  const double scale = from->scale() / (to->scale() * static_cast<double>(unit));
+  const bool shifts = from->scale() != to->scale() || from->zero_point() != to->zero_point();
+  int64_t zero_point = 0;
+  if (shifts && from->zero_point() != 0) {
+    Value* offset = b.scalar_int(sums->dtype(), from->zero_point() * unit, sums->shape().rank());
+    sums = b.emit(tosa::sub, {sums, offset});
+  }
+  if (shifts) zero_point = to->zero_point();
+  return clamp_to_range(b, b.rescale(sums, n.out().dtype, scale, 0, zero_point), n.out());
+}
+
 Lowered lower_bilinear(const Call& n, Builder& b) {
   std::array<Axis, 2> axes;
   if (auto r = read_axes_of(n, false, axes)) return *r;
@@ -228,7 +244,11 @@ Lowered lower_bilinear(const Call& n, Builder& b) {
     }
     at[i] = *position;
   }
-  Value* x = to_image(b, with_parameters(n, b, n.in(0), n.out()), false);
+  if (n.any_quantised()) {
+    if (auto r = check_activation(n, n.in(0)->type(), "the input")) return *r;
+    if (auto r = check_activation(n, n.out(), "the output")) return *r;
+  }
+  Value* x = to_image(b, n.in(0), false);
   for (size_t i = 0; i < 2; ++i) {  // one element has no neighbour
     if (axes[i].in != 1 || axes[i].out == 1) continue;
     std::vector<int64_t> multiples(4, 1);
@@ -241,11 +261,9 @@ Lowered lower_bilinear(const Call& n, Builder& b) {
   if (n.out().quant == nullptr) {
     y = b.emit_as(x->dtype(), tosa::resize, resize.operands, resize.attrs);
   } else {
-    // The sum of four neighbours with weights that add up to the product of the numerators.
     const DType sum = x->dtype() == DType::kI16 ? DType::kI48 : DType::kI32;
     y = b.emit_as(sum, tosa::resize, resize.operands, resize.attrs);
-    const auto unit = static_cast<double>(at[0].numerator * at[1].numerator);
-    y = clamp_to_range(b, b.rescale(y, n.out().dtype, 1 / unit, 0, 0), n.out());
+    y = scale_sums(n, b, y, at[0].numerator * at[1].numerator);
   }
   return b.reshape(b.layout_transpose(y, kToNchw), n.out().shape);
 }
