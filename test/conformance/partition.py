@@ -29,6 +29,7 @@ MAX_REFUSED = 0.01
 # Refusals that are meant, besides R0014, which gives its own reason.
 NO_OPERATION = "no operation: never a partition"
 CONTROL_FLOW = "control flow, which no program from PyTorch has"
+PIECES = "what Vela makes of thousands of operations: it takes from some seconds to minutes, and megabytes of commands"
 
 
 def explain(programs, target, scratch):
@@ -56,6 +57,8 @@ def excluded(code, message):
         return CONTROL_FLOW
     if "Vela may crash" in message:
         return message
+    if "Vela would split it into" in message:
+        return PIECES
     return message if code in ("R0014", NO_OPERATION) else None
 
 

@@ -70,19 +70,23 @@ code_suite(
     "upsample_nearest_exact_part", lambda: Function(lambda x: interpolate(x, size=(4, 7), mode="nearest-exact")), EXACT_CODES
 )
 BILINEAR = {"mode": "bilinear"}
-# U55 has no bilinear RESIZE. Weights are sixteenths, so that many results are ties, which TOSA rounds up
+# U55 has no bilinear RESIZE: depthwise convolutions or products with a matrix take its place. Weights are sixteenths, so that many results are ties, which TOSA rounds up
 # and PyTorch to even; the sum behind doubles the step.
 op_suite(
     "upsample_bilinear",
     Resized,
     cases={
-        "": Case(IMAGE, options={"scale_factor": 2} | BILINEAR, steps=2).without("u55"),
+        "": Case(IMAGE, options={"scale_factor": 2} | BILINEAR, steps=2),
+        "3": Case(IMAGE, options={"scale_factor": 3} | BILINEAR, steps=2),
+        "4": Case(((2, 3, 5, 4),), options={"scale_factor": 4} | BILINEAR, steps=2),
+        "2_4": Case(IMAGE, options={"scale_factor": (2.0, 4.0)} | BILINEAR, steps=2),
+        "row_8": Case(((1, 2, 3, 4),), options={"scale_factor": (1.0, 8.0)} | BILINEAR, steps=2),
         "corners": Case(
             IMAGE, options={"scale_factor": 2, "align_corners": True} | BILINEAR, steps=2
-        ).without("u55"),
-        "broken": Case(((1, 2, 4, 6),), options={"scale_factor": 1.5} | BILINEAR, steps=2).without("u55"),
-        "size": Case(IMAGE, options={"size": (7, 9)} | BILINEAR).without("u55"),
-        "one": Case(((1, 3, 1, 6),), options={"size": (4, 12)} | BILINEAR, steps=2).without("u55"),
+        ),
+        "broken": Case(((1, 2, 4, 6),), options={"scale_factor": 1.5} | BILINEAR, steps=2),
+        "size": Case(IMAGE, options={"size": (7, 9)} | BILINEAR),
+        "one": Case(((1, 3, 1, 6),), options={"size": (4, 12)} | BILINEAR, steps=2),
     },
 )
 op_suite(
@@ -97,8 +101,19 @@ op_suite(
 )
 # What the result cuts off counts in its neighbours.
 CUT = {
-    "cut": CodeCase((q8(0.05, -10),), q8(0.01, 3), IMAGE, kinds=("BI", "u85")),
-    "cut_16": CodeCase((q16(0.003),), q16(0.0001), IMAGE, kinds=("BI", "u85")),
-    "wider": CodeCase((q8(0.05, -10),), q8(0.1, 30), IMAGE, kinds=("BI", "u85")),
+    "cut": CodeCase((q8(0.05, -10),), q8(0.01, 3), IMAGE),
+    "cut_16": CodeCase((q16(0.003),), q16(0.0001), IMAGE),
+    "corners": CodeCase((q8(0.05, -10),), q8(0.04, 3), IMAGE, ({"align_corners": True},)),
+    "sizes": CodeCase((q8(0.05, -10),), q8(0.05, -10), IMAGE, ({"scale_factor": None, "size": (9, 4)},)),
+    "sizes_16": CodeCase((q16(0.003),), q16(0.003), IMAGE, ({"scale_factor": None, "size": (9, 4)},)),
+    "wide": CodeCase((q8(0.05, -10),), q8(0.05, -10), ((1, 2, 3, 90),), ({"align_corners": True},)),
+    "wider": CodeCase((q8(0.05, -10),), q8(0.1, 30), IMAGE),
 }
-code_suite("upsample_bilinear", lambda: Function(lambda x: interpolate(x, scale_factor=2, **BILINEAR)), CUT)
+
+
+def bilinear(options=None):
+    options = {"scale_factor": 2} | BILINEAR | (options or {})
+    return Function(lambda x: interpolate(x, **options))
+
+
+code_suite("upsample_bilinear", bilinear, CUT)

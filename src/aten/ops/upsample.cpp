@@ -230,6 +230,186 @@ Value* scale_sums(const Call& n, Builder& b, Value* sums, int64_t unit) {
   return clamp_to_range(b, b.rescale(sums, n.out().dtype, scale, 0, zero_point), n.out());
 }
 
+// ---- Bilinear interpolation where the target's RESIZE does not take it --------------------------
+//
+// With a whole factor, every `factor`-th element has the same weights: a depthwise convolution for
+// each of these phases, with RESIZE's own integers. Side by side as channels, the phases of an axis
+// are the new image under another view. Any other interpolation is a product with a matrix, axis by
+// axis.
+
+/// Weights of the elements before, at and behind a place, in parts of the numerator.
+struct Phase {
+  std::array<int64_t, 3> weights{};
+};
+
+/// The phases of an axis; nothing when it has no whole factor.
+std::optional<std::vector<Phase>> phases_of(const Axis& a, const Position& at) {
+  if (a.in == a.out) return std::vector<Phase>{Phase{{0, 1, 0}}};
+  if (a.out % a.in != 0 || at.denominator * (a.out / a.in) != at.numerator) return std::nullopt;
+  std::vector<Phase> phases;
+  for (int64_t o = 0; o < a.out / a.in; ++o) {
+    const int64_t place = o * at.denominator + at.offset;
+    if (place < -at.numerator || place >= at.numerator) return std::nullopt;
+    const size_t before = place < 0 ? 0 : 1;
+    const int64_t weight = place - (place < 0 ? -at.numerator : 0);
+    Phase phase;
+    phase.weights[before] = at.numerator - weight;
+    phase.weights[before + 1] = weight;
+    phases.push_back(phase);
+  }
+  return phases;
+}
+
+/// The first and the last element of an axis once more.
+Value* repeat_borders(Builder& b, Value* x, int axis) {
+  std::vector<int64_t> start(4, 0);
+  std::vector<int64_t> size(x->shape().begin(), x->shape().end());
+  const auto at = static_cast<size_t>(axis);
+  const int64_t last = size[at] - 1;
+  size[at] = 1;
+  Value* first = b.slice(x, start, size);
+  start[at] = last;
+  return b.emit(tosa::concat, {first, x, b.slice(x, start, size)}, tosa::AxisAttrs{axis});
+}
+
+/// A quantised image that changes its size.
+struct Change {
+  Value* image = nullptr;
+  const Quant& from;
+  const TensorType& to;
+  std::array<Axis, 2> axes;
+  std::array<Position, 2> at;
+
+  /// Real value of one step of `from` in steps of `to`.
+  double ratio() const { return from.scale() / to.quant->scale(); }
+};
+
+/// One pair of phases, of an image `x` with repeated borders.
+Value* interpolate_phase(Builder& b, Value* x, const Change& c, const Phase& row,
+                         const Phase& column) {
+  const auto taps = [](const Phase& phase) {
+    const auto& w = phase.weights;
+    return w == std::array<int64_t, 3>{0, 1, 0} ? std::vector<int64_t>{1}
+                                                : std::vector<int64_t>(w.begin(), w.end());
+  };
+  const std::vector<int64_t> rows = taps(row);
+  const std::vector<int64_t> columns = taps(column);
+  const int64_t channels = x->shape()[3];
+  std::vector<int64_t> weights;
+  for (int64_t r : rows) {
+    for (int64_t w : columns)
+      weights.insert(weights.end(), static_cast<size_t>(channels), r * w);
+  }
+  const Shape shape{static_cast<int64_t>(rows.size()), static_cast<int64_t>(columns.size()),
+                    channels, 1};
+  const DType sum = accumulator_type(x->dtype());
+  Value* y = b.emit(tosa::depthwise_conv2d,
+                    {x, b.constant_ints(DType::kI8, shape, weights), b.scalar_int(sum, 0),
+                     b.zero_point(x->dtype(), c.from.zero_point()), b.zero_point(DType::kI8, 0)},
+                    tosa::Conv2dAttrs{.acc_type = sum});
+  const auto unit = static_cast<double>(c.at[0].numerator * c.at[1].numerator);
+  y = b.rescale(y, c.to.dtype, c.ratio() / unit, 0, c.to.quant->zero_point());
+  return clamp_to_range(b, y, c.to);
+}
+
+Value* side_by_side(Builder& b, const std::vector<Value*>& parts, int32_t axis) {
+  if (parts.size() == 1) return parts[0];
+  return b.emit(tosa::concat, parts, tosa::write_attrs(tosa::AxisAttrs{axis}, b.module().arena()));
+}
+
+/// nullptr when a factor is not whole, or weights do not fit 8 bits.
+Value* interpolate_phases(Builder& b, const Change& c) {
+  constexpr int64_t kMaxWeight = 127;
+  constexpr size_t kMaxPhases = 16;
+  const auto rows = phases_of(c.axes[0], c.at[0]);
+  const auto columns = phases_of(c.axes[1], c.at[1]);
+  if (!rows || !columns || rows->size() * columns->size() > kMaxPhases) return nullptr;
+  const auto greatest = [](const std::vector<Phase>& phases) {
+    int64_t most = 0;
+    for (const Phase& phase : phases)
+      most = std::max(most, *std::ranges::max_element(phase.weights));
+    return most;
+  };
+  if (greatest(*rows) * greatest(*columns) > kMaxWeight) return nullptr;
+  const Shape s = c.image->shape();
+  Value* x = c.image;
+  if (rows->size() > 1) x = repeat_borders(b, x, 1);
+  if (columns->size() > 1) x = repeat_borders(b, x, 2);
+  if (x->shape().rank() != 4) return x;  // which could not be made
+  std::vector<Value*> lines;
+  for (const Phase& row : *rows) {
+    std::vector<Value*> parts;
+    for (const Phase& column : *columns)
+      parts.push_back(interpolate_phase(b, x, c, row, column));
+    lines.push_back(b.reshape(side_by_side(b, parts, 3), {s[0] * s[1], 1, c.axes[1].out, s[3]}));
+  }
+  return b.reshape(side_by_side(b, lines, 1), {s[0], c.axes[0].out, c.axes[1].out, s[3]});
+}
+
+/// The weights of RESIZE along one axis as a matrix of new by old elements, in parts of `unit`.
+struct Matrix {
+  std::vector<int64_t> weights;
+  int64_t unit = 1;
+};
+
+Matrix matrix_of(const Axis& a, const Position& at) {
+  constexpr int64_t kMaxWeight = 127;
+  Matrix m{std::vector<int64_t>(static_cast<size_t>(a.in * a.out)),
+           std::min(at.numerator, kMaxWeight)};
+  for (int64_t o = 0; o < a.out; ++o) {
+    const int64_t place =
+        std::clamp<int64_t>(o * at.denominator + at.offset, 0, (a.in - 1) * at.numerator);
+    const int64_t before = place / at.numerator;
+    const int64_t part = place % at.numerator;
+    // Exact unless the parts are too many for 8 bits.
+    const int64_t weight = (2 * part * m.unit + at.numerator) / (2 * at.numerator);
+    const auto first = static_cast<size_t>(o * a.in + before);
+    m.weights[first] = m.unit - weight;
+    if (weight > 0) m.weights[first + 1] = weight;
+  }
+  return m;
+}
+
+/// Along axis 1 or 2 of an image a product with a matrix, as a 1x1 convolution whose channels are
+/// that axis. A step of the result is 1 / `scale` of one of the sums.
+Value* multiply_axis(Builder& b, Value* x, int axis, const Matrix& m, int64_t zero_point,
+                     const TensorType& to, double scale) {
+  const std::vector<int64_t> to_last =
+      axis == 2 ? std::vector<int64_t>{0, 1, 3, 2} : std::vector<int64_t>{0, 2, 3, 1};
+  const std::vector<int64_t> back = axis == 2 ? to_last : std::vector<int64_t>{0, 3, 1, 2};
+  const int64_t in = x->shape()[axis];
+  const Shape shape{static_cast<int64_t>(m.weights.size()) / in, 1, 1, in};
+  const DType sum = accumulator_type(x->dtype());
+  Value* y = b.emit(
+      tosa::conv2d,
+      {b.transpose(x, to_last), b.constant_ints(DType::kI8, shape, m.weights), b.scalar_int(sum, 0),
+       b.zero_point(x->dtype(), zero_point), b.zero_point(DType::kI8, 0)},
+      tosa::Conv2dAttrs{.acc_type = sum});
+  const int64_t to_zero = to.quant == nullptr ? 0 : to.quant->zero_point();
+  y = b.transpose(b.rescale(y, to.dtype, scale, 0, to_zero), back);
+  return to.quant == nullptr ? y : clamp_to_range(b, y, to);
+}
+
+/// Axis by axis; between the two, 16 bits keep what 8 would round.
+Value* interpolate_products(Builder& b, const Change& c) {
+  Value* x = c.image;
+  const auto changes = [&](size_t i) { return c.axes[i].in != c.axes[i].out; };
+  int64_t zero_point = c.from.zero_point();
+  double gain = 1;
+  for (size_t i : {size_t{1}, size_t{0}}) {
+    if (!changes(i) || x->shape().rank() != 4) continue;
+    const Matrix m = matrix_of(c.axes[i], c.at[i]);
+    const bool is_last = i == 0 || !changes(0);
+    const double next = is_last ? c.ratio() : c.image->dtype() == DType::kI8 ? 128 : 1;
+    const TensorType type = is_last ? c.to : TensorType{DType::kI16, {}, nullptr};
+    x = multiply_axis(b, x, 1 + static_cast<int>(i), m, zero_point, type,
+                      next / (gain * static_cast<double>(m.unit)));
+    gain = next;
+    zero_point = 0;
+  }
+  return x;
+}
+
 Lowered lower_bilinear(const Call& n, Builder& b) {
   std::array<Axis, 2> axes;
   if (auto r = read_axes_of(n, false, axes)) return *r;
@@ -261,9 +441,14 @@ Lowered lower_bilinear(const Call& n, Builder& b) {
   if (n.out().quant == nullptr) {
     y = b.emit_as(x->dtype(), tosa::resize, resize.operands, resize.attrs);
   } else {
-    const DType sum = x->dtype() == DType::kI16 ? DType::kI48 : DType::kI32;
-    y = b.emit_as(sum, tosa::resize, resize.operands, resize.attrs);
-    y = scale_sums(n, b, y, at[0].numerator * at[1].numerator);
+    if (!b.legal(tosa::resize, resize.operands, resize.attrs)) {
+      const Change change{x, *n.in(0)->quant(), n.out(), axes, at};
+      y = interpolate_phases(b, change);
+      if (y == nullptr) y = interpolate_products(b, change);
+    } else {
+      y = b.emit_as(accumulator_type(x->dtype()), tosa::resize, resize.operands, resize.attrs);
+      y = scale_sums(n, b, y, at[0].numerator * at[1].numerator);
+    }
   }
   return b.reshape(b.layout_transpose(y, kToNchw), n.out().shape);
 }
@@ -313,7 +498,9 @@ TOSAIC_ATEN_OP(upsample_nearest_exact1d) = {
 TOSAIC_ATEN_OP(upsample_bilinear2d) = {
     .schemas = schemas("aten::upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, "
                        "bool align_corners, float[]? scale_factors) -> Tensor"),
-    .doc = "An image of another size by bilinear interpolation: RESIZE.",
+    .doc =
+        "An image of another size by bilinear interpolation: RESIZE, or by a whole factor a "
+        "DEPTHWISE_CONV2D for each place between two old elements.",
     .quant = {same({0, out(0)})},
     .lower = lower_bilinear,
     .cpu =
