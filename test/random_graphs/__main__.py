@@ -12,6 +12,7 @@ operator has no kernel for the CPU or no float form to calibrate in, are counted
 import argparse
 import collections
 import concurrent.futures
+import multiprocessing
 import os
 import pathlib
 import sys
@@ -36,7 +37,8 @@ def parse():
 def run(seeds, targets, folder, jobs=1):
     """{target: {seed: Outcome}}"""
     outcomes = {target: {} for target in targets}
-    with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
+    fresh = multiprocessing.get_context("spawn")  # a fork of a process whose torch has threads may wait for ever
+    with concurrent.futures.ProcessPoolExecutor(jobs, fresh) as pool:
         for seed, results in zip(seeds, pool.map(try_one, seeds, [targets] * len(seeds), [folder] * len(seeds))):
             for target, outcome in zip(targets, results, strict=True):
                 outcomes[target][seed] = outcome
