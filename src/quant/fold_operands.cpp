@@ -124,6 +124,17 @@ bool quantised_operands(const Node& node, const Twins& twins, std::vector<Value*
   return any || node.num_operands() == 0;
 }
 
+bool adds_number(const Node& node) {
+  const Attr* number = node.attr("value");  // of padding
+  if (number == nullptr || number->is_none()) return false;
+  return number->kind() == Attr::Kind::kInt ? number->as_int() != 0 : number->as_real() != 0;
+}
+
+bool moves_data(const Node& node) {
+  const aten::Row& row = aten::row(node.op());
+  return row.has(Trait::kNoOp) || (row.has(Trait::kView) && !adds_number(node));
+}
+
 bool keeps_parameters(const Node& node, const std::vector<Value*>& operands) {
   const aten::Row& row = aten::row(node.op());
   std::vector<int> bound;

@@ -24,6 +24,13 @@ class Twins {
   std::unordered_map<const Value*, Value*> twins_;
 };
 
+/// Whether a node pads with a number other than 0.
+bool adds_number(const Node& node);
+
+/// Whether a node moves or relabels elements and adds none but zeros, which are themselves under
+/// any parameters: what may change places with a quantize node.
+bool moves_data(const Node& node);
+
 /// The operands that a constraint's reference names in a node: none when absent or a result.
 std::vector<int> operands_of(const Node& node, aten::OperandRef ref);
 

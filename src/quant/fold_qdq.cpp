@@ -34,11 +34,6 @@ using aten::Trait;
 /// A result is never computed in more versions than this.
 constexpr size_t kMaxVersions = 8;
 
-bool moves_data(const Node& node) {
-  const aten::Row& row = aten::row(node.op());
-  return row.has(Trait::kView) || row.has(Trait::kNoOp);
-}
-
 /// May stand between a node and the quantize node that gives its parameters.
 bool is_transparent(const Node& node) {
   if (!aten::is_aten(node) || node.num_operands() != 1 || node.num_results() != 1) return false;
@@ -462,7 +457,7 @@ Status Folding::visit_operator(Node& node) {
   } else {
     TOSAIC_CHECK_OK(fold_results(node, operands, folded));
   }
-  return !folded && keeps ? propagate(node, operands) : ok();
+  return !folded && keeps && !adds_number(node) ? propagate(node, operands) : ok();
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ op_suite(
         "3x3_no_bias": conv(3, 8, 3, padding=1, bias=False, quantizers=BOTH),
         "5x5_stride2": conv(3, 4, 5, stride=2, padding=2),
         "3x3_stride3": conv(3, 4, 3, stride=3),
+        "windows_on_padding": conv(3, 4, 1, stride=3, padding=1, width=1),
         "stride_leaves_rest": conv(3, 4, 2, stride=3, size=13),
         "rectangular": conv(
             2, 4, (3, 5), stride=(2, 1), padding=(1, 2), channels=2, size=10, width=14

@@ -24,6 +24,13 @@ op_suite(
         "same": Case(SHAPES, (2, 4, (2, 3, 4)), {"padding": "same"}, kinds=("MI",)),
         "valid": Case(SHAPES, (2, 4, 3), {"padding": "valid"}, kinds=("MI",)),
         "groups": Case(((2, 4, 4, 4, 4),), (4, 6, 2), {"groups": 2}, **TOSA),
+        "left_over": Case(((1, 2, 5, 7, 2),), (2, 4, (2, 3, 2)), {"stride": (2, 3, 4), "padding": (0, 1, 1)}, **TOSA),
+        "on_padding": Case(((1, 2, 4, 7, 1),), (2, 4, 1), {"stride": (2, 3, 3), "padding": 1}),
+        "groups_joined": Case(
+            ((1, 4, 1, 5, 2),),
+            (4, 8, (1, 3, 3)),
+            {"groups": 4, "stride": (2, 2, 3), "padding": (0, 1, 1), "dilation": (1, 2, 1)},
+        ),
         "depthwise": Case(((1, 4, 4, 4, 4),), (4, 4, 3), {"groups": 4}, kinds=("MI",)),
         "batchless": Case(((2, 4, 4, 4),), (2, 3, 2), kinds=("MI",)),
     },

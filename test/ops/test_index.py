@@ -83,6 +83,10 @@ op_suite(
             (lambda x, i: torch.take_along_dim(x, i, 1) + 1, [[0], [1], [5], [0]]),
             kinds=("MI",),
         ),
+        "take_along_broadcast": Case(
+            ((4, 1, 6),), (lambda x, i: torch.take_along_dim(x, i, 2) + 1, [[[0, 5, 2], [1, 1, 3]]]), kinds=("MI",)
+        ),
+        "take_all": Case(((4, 6),), (lambda x, i: torch.take_along_dim(x, i) + 1, [0, 23, 7]), kinds=("MI",)),
     },
 )
 op_suite(

@@ -4,6 +4,8 @@
 from torch import nn
 from torch.nn import functional
 
+from ..tester.codes import CodeCase, code_suite, q8, q16
+from ..tester.function import Function
 from ..tester.suite import Case, op_suite
 
 
@@ -53,4 +55,13 @@ op_suite(
         "reflect1d": Case(((2, 3, 8),), (nn.ReflectionPad1d, (2, 7)), kinds=("MI", "BI")),
         "replicate1d": Case(((2, 3, 8),), (nn.ReplicationPad1d, 3)),
     },
+)
+# A number that the parameters of the result hold, and those of the input do not.
+NUMBER = {
+    "coarse": CodeCase((q8(2.5, -120),), q8(0.08, 40), SHAPES, kinds=("BI",)),
+    "beyond": CodeCase((q8(0.001, 0),), q8(0.02, 3), SHAPES, kinds=("BI",)),
+    "beyond_16": CodeCase((q16(7e-6),), q16(2e-5), SHAPES, kinds=("BI",)),
+}
+code_suite(
+    "pad_number", lambda: Function(lambda x: functional.pad(x, (1, 2, 0, 1), "constant", -0.25)), NUMBER
 )

@@ -91,6 +91,19 @@ op_suite(
     },
 )
 op_suite(
+    "diagonal_scatter",
+    Function,
+    cases={
+        label: Case(shapes, (lambda x, y, arguments=arguments: torch.diagonal_scatter(x, y, *arguments),), **FLOAT)
+        for label, shapes, arguments in (
+            ("", ((4, 4), (4,)), ()),
+            ("wide", ((3, 7), (3,)), (2,)),
+            ("high", ((6, 4), (3,)), (-3,)),
+            ("axes", ((2, 3, 5, 4), (2, 5, 3)), (-1, 3, 1)),
+        )
+    },
+)
+op_suite(
     "assignment",
     Function,
     cases={

@@ -49,8 +49,9 @@ def run(seeds, targets, folder, jobs=1):
 
 def report(target, outcomes):
     """Lines on what ran where."""
-    on_npu, on_cpu = collections.Counter(), collections.Counter()
+    drawn, on_npu, on_cpu = collections.Counter(), collections.Counter(), collections.Counter()
     for outcome in outcomes.values():
+        drawn.update(outcome.drawn)
         on_npu.update(outcome.on_npu)
         on_cpu.update(outcome.on_cpu)
     served = {row: schemas & set(on_npu) for row, schemas in rows().items()}
@@ -63,7 +64,10 @@ def report(target, outcomes):
         f"{sum(outcome.delegates for outcome in outcomes.values())} partitions, of {taken} rows; "
         f"{sum(on_cpu.values())} on the CPU"
     )
-    yield "  never on the NPU: " + ", ".join(row for row, found in sorted(served.items()) if not found)
+    others = [row for row, found in sorted(served.items()) if not found]
+    met = [row for row in others if rows()[row] & set(drawn)]
+    yield "  never on the NPU under their own name: " + ", ".join(met)
+    yield "  not drawn: " + ", ".join(row for row in others if row not in met)
 
 
 def main():

@@ -16,6 +16,7 @@ SIZES = (1, 2, 3, 4, 5, 7, 8, 10, 16, 17, 24, 33, 64, 130, 300)
 LARGE_SIZES = (257, 513, 1025, 2049, 4097)  # rarely
 RANKS = (4, 4, 4, 4, 4, 4, 3, 3, 3, 3, 2, 2, 2, 1, 1, 5, 5, 6)
 MAX_ELEMENTS = 20_000
+PRECISIONS = {torch.int8: "int8", torch.int16: "int16x8"}  # of our own quantisation
 CODES = {torch.int8: (-128, 127), torch.int16: (-32768, 32767)}
 
 
@@ -44,6 +45,7 @@ class Constant:
 
     tensors: tuple
     read: Callable = lambda x: x
+    weight_axis: int | None = None  # of a float weight: our quantisation gives each index a scale
 
 
 def per_channel(x, scales, axis, dtype):
@@ -116,6 +118,10 @@ class Drawing:
         self.values, self.params, self.used = {}, {}, set()
         self.hidden = set()  # between a layer and its activation
         self.shown = set()  # outputs that have uses as well
+
+    @property
+    def precision(self):
+        return PRECISIONS[self.dtype]
 
     # ---- what templates draw with
 
@@ -197,7 +203,7 @@ class Drawing:
 
     def weight(self, x, axis=0):
         if not self.quantised:
-            return Constant((x,))
+            return Constant((x,), weight_axis=axis)
         others = [i for i in range(x.dim()) if i != axis]
         most = x.abs().amax(others) if others else x.abs()
         return per_channel(x, most.clamp(min=1e-5) / 127, axis, torch.int8)
@@ -224,7 +230,7 @@ class Drawing:
         if not self.quantised or not x.is_floating_point():
             return None
         low, high = min(float(x.min()), 0.0), max(float(x.max()), 0.0)
-        spread = max(high - low, 1e-4) * self.pick(1, 1, 1, 1, 0.5, 2, 30)
+        spread = max(high - low, 0.01) * self.pick(1, 1, 1, 1, 0.5, 2, 30)
         if self.dtype == torch.int16:
             return Params(spread / 65535, 0, torch.int16)
         scale = spread / 255

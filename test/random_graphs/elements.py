@@ -15,7 +15,6 @@ ACTIVATIONS = {
     "clamp from": lambda d: bind(torch.clamp, d.number(-2, 1)),
     "clamp_min": lambda d: bind(torch.clamp_min, d.number(-2, 1)),
     "clamp_max": lambda d: bind(torch.clamp_max, d.number(-1, 2)),
-    "threshold": lambda d: bind(F.threshold, d.number(-1, 1), d.number(-1, 1)),
 }
 CURVES = {
     "leaky_relu": lambda d: bind(F.leaky_relu, d.number(0, 0.5)),
@@ -26,6 +25,7 @@ CURVES = {
     "power": lambda d: bind(torch.pow, d.pick(2, 3, 2.0, 4, 0.5, -1)),
     "exponential": lambda d: bind(base_to_the, d.number(0.3, 3)),
     "round": lambda d: torch.round,
+    "threshold": lambda d: bind(F.threshold, d.number(-1, 1), d.number(-1, 1)),
     "hardshrink": lambda d: bind(F.hardshrink, d.number(0, 1)),
     "softshrink": lambda d: bind(F.softshrink, d.number(0, 1)),
     "rrelu": lambda d: bind(F.rrelu, 0.1, d.number(0.1, 0.5)),
@@ -36,6 +36,7 @@ CURVES = {
             *(F.selu, F.silu, F.mish, F.logsigmoid, F.hardsigmoid, F.hardswish, torch.sigmoid, torch.tanh, torch.exp, torch.expm1),
             *(torch.log, torch.log2, torch.log10, torch.log1p, torch.rsqrt, torch.reciprocal, torch.square, torch.sqrt),
             *(torch.sin, torch.cos, torch.tan, torch.sinh, torch.cosh, torch.asin, torch.acos, torch.atan, torch.asinh),
+            *(torch.exp2, torch.erfc, torch.sinc, torch.frac, torch.deg2rad, torch.rad2deg, torch.nan_to_num),
             *(torch.acosh, torch.atanh, torch.erf, torch.abs, torch.neg, torch.sign, torch.floor, torch.ceil, torch.trunc),
         )
     },
@@ -53,6 +54,10 @@ PAIRS = {
     "maximum": lambda d: torch.maximum,
     "minimum": lambda d: torch.minimum,
     "pow": lambda d: torch.pow,
+    "atan2": lambda d: torch.atan2,
+    "hypot": lambda d: torch.hypot,
+    "logaddexp": lambda d: torch.logaddexp,
+    "heaviside": lambda d: torch.heaviside,
 }
 COMPARISONS = (torch.eq, torch.ne, torch.lt, torch.le, torch.gt, torch.ge)
 # Functions whose result is finite for these operands only.

@@ -6,7 +6,7 @@ import warnings
 
 import torch
 
-from . import arranging, blends, elements, fills, layers, moves, places, reductions, spellings, volumes
+from . import algebra, arranging, blends, elements, fills, layers, moves, places, reductions, spellings, volumes
 from .drawing import Drawing
 
 warnings.filterwarnings("ignore")
@@ -29,6 +29,8 @@ TEMPLATES = {
     arranging.framing: 2, arranging.plain: 1,
     places.chosen: 2, places.along: 1, places.embedding: 1, places.scattering: 2, places.rows: 2, places.slices: 2,
     volumes.convolution: 3, volumes.pooling: 2, volumes.adaptive: 2,
+    algebra.vectors: 2, algebra.matrices: 2, algebra.cross: 1, algebra.order: 1, algebra.neighbours: 1,
+    algebra.loss: 1, algebra.question: 1,
     spellings.normalisation: 2, spellings.convolution: 1, spellings.pooling: 1, spellings.scalar: 2,
     spellings.prelu: 1, spellings.nearest: 1,
 }  # fmt: skip
@@ -49,15 +51,20 @@ def draw(seed):
         step.name = f"{template.__module__.rpartition('.')[2]}.{template.__name__}"
         fused = step.layer and d.chance(0.4)
         if d.take(step, activation=fused) and fused:
-            if not d.take(elements.activation(d, step.results[0][0])):
+            activation = elements.activation(d, step.results[0][0])
+            activation.name = f"activation of {step.name}"
+            if not d.take(activation):
                 d.hidden.discard(step.results[0][0])
     d.show_some()
     return d
 
 
 def export(program, examples, path):
+    """Names of the program's operators."""
     with torch.no_grad():
-        torch.export.save(torch.export.export(program, examples, strict=False), path)
+        exported = torch.export.export(program, examples, strict=False)
+    torch.export.save(exported, path)
+    return sorted({str(node.target) for node in exported.graph.nodes if node.op == "call_function"})
 
 
 def reduce(drawing, fails):

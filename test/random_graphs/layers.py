@@ -176,9 +176,10 @@ def recurrence(d):
     for _ in range(both):
         weights += [d.weight(d.normal(rows, x.shape[2]) * 0.5), d.weight(d.normal(rows, hidden) * 0.5)]
         weights += [Constant((d.normal(rows) * 0.1,)), Constant((d.normal(rows) * 0.1,))]
-    state = torch.zeros(both, x.shape[0], hidden)
+    sizes = both, x.shape[0], hidden
 
     def run(x, *parameters):
+        state = torch.zeros(sizes, dtype=x.dtype)
         options = True, 1, 0.0, False, both == 2, True
         start = (state, state) if kind == "lstm" else state
         return getattr(torch, kind)(x, start, list(parameters), *options)[0]

@@ -194,11 +194,12 @@ def lookup(d):
 
 
 def resize(d):
-    index, x = d.operand(lambda x: math.prod(x.shape) < 5000, rank=d.pick(3, 4, 4))
+    index, x = d.operand(lambda x: math.prod(x.shape) < 5000, rank=d.pick(3, 4, 4, 4, 4, 5))
     if index is None:
         return None
-    name = "nearest" if x.dim() == 3 else d.pick("nearest", "nearest", "bilinear")
-    options = {"align_corners": d.chance(0.5)} if name == "bilinear" else {}
+    smooth = {3: ("linear",), 4: ("bilinear", "bilinear", "bicubic"), 5: ("trilinear",)}[x.dim()]
+    name = d.pick("nearest", "nearest", "nearest", *smooth)
+    options = {} if name == "nearest" else {"align_corners": d.chance(0.5)}
     if d.chance(0.7):
         options["scale_factor"] = d.pick(2, 2, 2, 3, 4, 8, 1.5)
     else:

@@ -6,7 +6,7 @@ import torch
 from .drawing import Step
 from .elements import bind, comparison
 
-PLAIN = (torch.sum, torch.mean, torch.mean, torch.amax, torch.amin)
+PLAIN = (torch.sum, torch.mean, torch.mean, torch.amax, torch.amin, torch.nansum)
 SPREADS = (torch.var, torch.std, torch.var_mean, torch.std_mean)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..common import tosaic_binary
 from ..tester.native import invoke
+from .drawing import PRECISIONS
 
 VELA_SECONDS = 60
 # What the tool says of programs that it does not compile for want of a kernel.
@@ -26,6 +27,7 @@ class Outcome:
     error: str = ""
     wanting: str = ""
     delegates: int = 0
+    drawn: collections.Counter = dataclasses.field(default_factory=collections.Counter)
     on_npu: collections.Counter = dataclasses.field(default_factory=collections.Counter)
     on_cpu: collections.Counter = dataclasses.field(default_factory=collections.Counter)
 
@@ -41,22 +43,28 @@ def rows():
 
 
 def write(drawing, stem, steps=None):
-    """The program and, of a float one, its samples; the flags to compile it with."""
+    """The program, the names of its operators and, of a float one, its samples in a file named by the precision."""
     from . import graphs
 
     program, examples = drawing.program(steps)
     pt2 = stem.with_suffix(".pt2")
-    graphs.export(program, examples, pt2.with_suffix(".part"))
+    operators = graphs.export(program, examples, pt2.with_suffix(".part"))
+    stem.with_suffix(".json").write_text(json.dumps(operators))
     if not drawing.quantised:
         samples = {f"x{number}": example.unsqueeze(0).numpy() for number, example in enumerate(examples)}
-        np.savez(stem.with_suffix(".npz"), **samples)
+        np.savez(stem.with_suffix(f".{drawing.precision}.npz"), **samples)
     os.replace(pt2.with_suffix(".part"), pt2)
+
+
+def quantising_flags(stem):
+    """Those of a float program."""
+    files = {precision: stem.with_suffix(f".{precision}.npz") for precision in PRECISIONS.values()}
+    return [f for p, path in files.items() if path.exists() for f in ("--calibrate", path, "--precision", p)]
 
 
 def compile_for(stem, target):
     """The Outcome of a written program."""
-    samples = stem.with_suffix(".npz")
-    flags = ["--calibrate", samples] if samples.exists() else []
+    flags = quantising_flags(stem)
     with tempfile.TemporaryDirectory() as folder:
         output = pathlib.Path(folder) / "model.pte"
         command = [tosaic_binary(), "compile", stem.with_suffix(".pt2"), "--target", target, "-o", output, "--json"]
@@ -69,6 +77,7 @@ def compile_for(stem, target):
         return Outcome(error=" ".join(result.stderr.split())[:600] or f"status {result.returncode}")
     report = json.loads(result.stdout)
     outcome = Outcome(delegates=len(report["delegates"]))
+    outcome.drawn.update(json.loads(stem.with_suffix(".json").read_text()))
     for node in report["nodes"]:
         if node["op"].startswith(NO_OPERATORS):
             continue
@@ -116,6 +125,7 @@ class Trial:
             if not error:
                 print(f"{self.target}: graph {self.seed} does not fail")
                 return 0
-            print(invoke("explain", stem.with_suffix(".pt2"), "--target", self.target).stdout)
+            flags = quantising_flags(stem)
+            print(invoke("explain", stem.with_suffix(".pt2"), "--target", self.target, *flags).stdout)
             print(f"{self.target}: graph {self.seed}, {len(steps)} of {len(drawing.steps)} operators: {error}")
         return 1

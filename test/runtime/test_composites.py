@@ -80,6 +80,7 @@ MODULES = {
     "conv3d": (lambda: torch.nn.Conv3d(4, 6, 3, stride=(2, 1, 2), padding=1), VOLUME),
     "conv3d_dilated": (lambda: torch.nn.Conv3d(4, 6, (2, 3, 1), dilation=(2, 1, 1), groups=2, bias=False), VOLUME),
     "conv3d_same": (lambda: torch.nn.Conv3d(4, 2, (2, 3, 4), padding="same"), VOLUME),
+    "conv3d_left_over": (lambda: torch.nn.Conv3d(4, 2, (2, 3, 2), stride=(2, 3, 9), padding=(0, 1, 1)), VOLUME),
     "conv3d_batchless": (lambda: torch.nn.Conv3d(4, 2, 3), ((4, 5, 6, 7),)),
     "conv1d_batchless": (lambda: torch.nn.Conv1d(4, 6, 3), ((4, 9),)),
     "conv2d_batchless": (lambda: torch.nn.Conv2d(4, 6, 3), ((4, 5, 6),)),

@@ -27,17 +27,17 @@ class Pte:
             f"{operator.name}.{operator.overload}" for operator in self.plan.operators
         ]
 
-    def run(self, inputs, partitions):
+    def run(self, inputs, partitions, judge=reference_model):
         """Executes the first method on a list of arrays; `partitions` are the .tosa files of the
-        delegates in order. Returns a list of arrays."""
-        return Execution(self.program, self.plan, partitions).run(inputs)
+        delegates in order, which `judge` runs. Returns a list of arrays."""
+        return Execution(self.program, self.plan, partitions, judge).run(inputs)
 
 
 class Execution:
     """One run of a plan: arenas, values, instructions."""
 
-    def __init__(self, program, plan, partitions):
-        self.program, self.plan, self.partitions = program, plan, partitions
+    def __init__(self, program, plan, partitions, judge):
+        self.program, self.plan, self.partitions, self.judge = program, plan, partitions, judge
         self.arenas = [
             torch.full((size,), 0xA5, dtype=torch.uint8) for size in plan.non_const_buffer_sizes
         ]
@@ -142,7 +142,7 @@ class Execution:
             else given[value.name]
             for value in file.inputs
         }
-        results = reference_model(partition, given)
+        results = self.judge(partition, given)
         for value, tensor in zip(file.outputs, tensors[len(file.inputs) :], strict=True):
             assert (
                 tuple(tensor.shape) == value.shape

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include "aten/arithmetic.h"
 #include "aten/calls.h"
 
@@ -126,12 +128,29 @@ Value* convolve_dense(Builder& b, std::array<Value*, 5> operands, int64_t input_
   return b.emit(tosa::conv2d, operands, list);
 }
 
+/// Where each window lies in the padding before, so that none of the input would be left when it is
+/// cut to what windows read: the padding as elements.
+Value* write_padding(Builder& b, Value* x, int64_t input_zp, std::array<int64_t, 2> window,
+                     Geometry& g) {
+  if (x->shape().rank() != 4) return x;
+  std::vector<int64_t> padding(8, 0);
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t size = x->shape()[1 + static_cast<int>(i)];
+    const int64_t span = size + g.pad[2 * i] + g.pad[2 * i + 1] - window[i];
+    if (span < 0 || span % g.stride[i] - g.pad[2 * i + 1] < size) continue;
+    padding[2 + 2 * i] = std::exchange(g.pad[2 * i], 0);
+  }
+  if (std::ranges::all_of(padding, [](int64_t p) { return p == 0; })) return x;
+  return b.emit(tosa::pad, {x, b.shape_value(padding), b.zero_point(x->dtype(), input_zp)});
+}
+
 /// Accumulator of one convolution. `x` is NHWC, `w` OIHW.
 Value* convolve(Builder& b, Value* x, int64_t input_zp, Value* w, Value* bias, Geometry g,
                 bool depthwise) {
   const Shape ws = w->shape();
   const std::array<int64_t, 2> window = {g.dilation[0] * (ws[2] - 1) + 1,
                                          g.dilation[1] * (ws[3] - 1) + 1};
+  x = write_padding(b, x, input_zp, window, g);
   x = fit_windows(b, x, window, g.stride, g.pad);
   Value* weight = nullptr;
   if (depthwise) {  // [C*M,1,KH,KW] -> [KH,KW,C,M]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include "aten/arithmetic.h"
 #include "aten/calls.h"
@@ -50,17 +51,25 @@ std::optional<Reject> read_geometry(const Call& n, const Shape& x, const Shape& 
   return std::nullopt;
 }
 
-/// What is left over beyond the padding is cut off the input: [N,D,H,W,C].
-Value* fitted(Builder& b, Value* x, Geometry& g) {
+/// What is left over beyond the padding is cut off the input: [N,D,H,W,C]. Where that is all of it,
+/// since each window lies in the padding before, the padding becomes elements first.
+Value* fitted(Builder& b, Value* x, int64_t input_zp, Geometry& g) {
   if (x->shape().rank() != 5) return x;  // which could not be made
   const std::vector<int64_t> start(5, 0);
+  std::vector<int64_t> padding(10, 0);
   std::vector<int64_t> size(x->shape().begin(), x->shape().end());
   for (size_t i = 0; i < 3; ++i) {
     int64_t& after = g.pad[2 * i + 1];
     if (after >= 0) continue;
+    if (size[1 + i] + after <= 0) {
+      padding[2 + 2 * i] = std::exchange(g.pad[2 * i], 0);
+      size[1 + i] += padding[2 + 2 * i];
+    }
     size[1 + i] += after;
     after = 0;
   }
+  if (std::ranges::any_of(padding, [](int64_t p) { return p > 0; }))
+    x = b.emit(tosa::pad, {x, b.shape_value(padding), b.zero_point(x->dtype(), input_zp)});
   return b.slice(x, start, size);
 }
 
@@ -102,9 +111,10 @@ Lowered lower_conv3d(const Call& n, Builder& b) {
   Value* image = b.expand_rank(x, 5);
   Geometry g;
   if (auto r = read_geometry(n, image->shape(), w->shape(), g)) return *r;
-  image = fitted(b, b.layout_transpose(image, kToNdhwc), g);
+  const int64_t input_zp = x->quant() == nullptr ? 0 : x->quant()->zero_point();
+  image = fitted(b, b.layout_transpose(image, kToNdhwc), input_zp, g);
   Value* bias = conv_bias(n, b, n.tensor("bias"), *x, *w, w->shape()[0]);
-  Value* zx = b.zero_point(x->dtype(), x->quant() == nullptr ? 0 : x->quant()->zero_point());
+  Value* zx = b.zero_point(x->dtype(), input_zp);
   Value* zw = b.zero_point(w->dtype(), 0);
   const tosa::Conv3dAttrs attrs{.pad = to_int32<6>(g.pad),
                                 .stride = to_int32<3>(g.stride),
@@ -161,6 +171,7 @@ Lowered record_slices(const Call& n, Builder& b) {
   }
   const TensorType images{n.out().dtype, {out[0] * out[2], out[1], out[3], out[4]}, nullptr};
   const Shape& ws = w->shape();
+  const std::vector<int64_t> stride = n.ints("stride", 3);  // g's is 1 along axes with one place
   Value* sum = nullptr;
   for (int64_t k = 0; k < ws[2]; ++k) {
     Value* wk = w->is_constant() ? channels(b, w, 2, k, 1) : call_slice(b, w, 2, k, 1);
@@ -168,7 +179,7 @@ Lowered record_slices(const Call& n, Builder& b) {
     Value* y =
         b.call("aten.conv2d.default",
                {images_under(b, x, g, k, out[2]), wk, k == 0 ? n.tensor("bias") : nullptr}, images,
-               {{"stride", Attr::ints(std::span(g.stride).subspan(1))},
+               {{"stride", Attr::ints(std::span(stride).subspan(1))},
                 {"dilation", Attr::ints(std::span(g.dilation).subspan(1))},
                 {"groups", n.arg("groups")}});
     sum = sum == nullptr ? y : b.call("aten.add.Tensor", {sum, y}, images);

@@ -157,6 +157,14 @@ Lowered lower_div_mode(const Call& n, Builder& b) {
 }
 
 /// ExecuTorch's kernel divides by tensors only.
+Lowered lower_div_scalar_mode(const Call& n, Builder& b) {
+  if (b.mode() == Builder::Mode::kLower) return lower_div_mode(n, b);
+  Value* divisor = number(n, b, n.f("other"));
+  return b.call("aten.div.Tensor_mode", {n.in(0), divisor}, n.out(),
+                {{"rounding_mode", n.arg("rounding_mode")}});
+}
+
+/// ExecuTorch's kernel divides by tensors only.
 Lowered lower_floor_divide_scalar(const Call& n, Builder& b) {
   if (b.mode() == Builder::Mode::kLower) return lower_div(n, b, Rounding::kFloor);
   return b.call("aten.floor_divide.default", {n.in(0), number(n, b, n.f("other"))}, n.out());
@@ -251,7 +259,7 @@ TOSAIC_ATEN_OP(div_scalar_mode) = {
         "Quotient by a number, rounded down or towards 0: quotient, corrected by its rest; TABLE "
         "when quantised.",
     .quant = {own(0), own(out(0))},
-    .lower = lower_div_mode,
+    .lower = lower_div_scalar_mode,
 };
 
 TOSAIC_ATEN_OP(floor_divide) = {

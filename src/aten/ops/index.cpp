@@ -48,19 +48,36 @@ Lowered lower_gather(const Call& n, Builder& b) {
   return call_view(b, call_take_any(b, x, 0, places.list), n.out());
 }
 
-/// gather along an axis where the indices have the sizes of the tensor.
+Value* expanded(Builder& b, Value* x, const std::vector<int64_t>& sizes) {
+  TensorType type = x->type();
+  type.shape = Shape(sizes);
+  if (type.shape == x->shape()) return x;
+  return b.call("aten.expand.default", {x}, type, {{"size", Attr::ints(sizes)}});
+}
+
+/// gather along an axis; the other ones broadcast. Without an axis, of all elements in a row.
 Lowered call_gather(const Call& n, Builder& b) {
+  Value* x = n.in(0);
   Value* index = n.tensor("indices");
-  int64_t axis = n.has("dim") ? n.i("dim") : 0;
-  const Shape& s = n.in(0)->shape();
-  bool fits = n.has("dim") && index->shape().rank() == s.rank() && normalise_axis(axis, s.rank());
-  for (int i = 0; fits && i < s.rank(); ++i)
-    fits = i == axis || index->shape()[i] == s[i];
-  if (!fits) {
-    return reject(Code::kRejectShape, "{}: indices of sizes {} for {}; they are not broadcast",
-                  n.schema().full_name, to_string(index->shape()), to_string(s));
+  if (!n.has("dim")) {
+    x = call_view(b, x, {x->shape().num_elements()});
+    index = call_view(b, index, {index->shape().num_elements()});
   }
-  return b.call("aten.gather.default", {n.in(0), index}, n.out(), {{"dim", Attr::integer(axis)}});
+  int64_t axis = n.has("dim") ? n.i("dim") : 0;
+  std::vector<int64_t> from(x->shape().begin(), x->shape().end());
+  std::vector<int64_t> to(index->shape().begin(), index->shape().end());
+  bool fits = from.size() == to.size() && normalise_axis(axis, x->shape().rank());
+  for (size_t i = 0; fits && i < from.size(); ++i) {
+    if (i == static_cast<size_t>(axis)) continue;
+    fits = from[i] == to[i] || from[i] == 1 || to[i] == 1;
+    from[i] = to[i] = std::max(from[i], to[i]);
+  }
+  if (!fits) {
+    return reject(Code::kRejectShape, "{}: indices of sizes {} for {}", n.schema().full_name,
+                  to_string(index->shape()), to_string(x->shape()));
+  }
+  return b.call("aten.gather.default", {expanded(b, x, from), expanded(b, index, to)}, n.out(),
+                {{"dim", Attr::integer(axis)}});
 }
 
 /// Rows of a table, by GATHER.

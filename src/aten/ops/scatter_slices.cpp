@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
+#include <vector>
 
 #include "aten/calls.h"
 
@@ -28,9 +30,8 @@ struct Places {
   int64_t step = 1;
 };
 
-/// `x` with `src` at some places of an axis. Between two places lie step - 1 elements of `x`, so
-/// that for each distance from a place there is a tensor as large as `src`: stacked behind the axis
-/// they are the whole range.
+/// `x` with `src` at some places of an axis. With an axis for the step - 1 elements of `x` between
+/// two places, `src` stands before them.
 Value* call_scatter(Builder& b, Value* x, Value* src, const Places& at) {
   const int64_t size = x->shape()[at.axis];
   const int64_t extent = std::min(at.count * at.step, size - at.first);
@@ -44,18 +45,15 @@ Value* call_scatter(Builder& b, Value* x, Value* src, const Places& at) {
       Value* parts[] = {padded, call_slice(b, x, at.axis, 0, at.count * at.step - extent)};
       padded = call_cat(b, parts, at.axis, whole);
     }
-    TensorType one = src->type();
-    std::vector<int64_t> sizes(one.shape.begin(), one.shape.end());
+    std::vector<int64_t> sizes(src->shape().begin(), src->shape().end());
     sizes.insert(sizes.begin() + at.axis + 1, 1);
-    const Shape one_shape(sizes);
+    Value* placed = call_view(b, src, Shape(sizes));
     sizes[static_cast<size_t>(at.axis) + 1] = at.step;
-    std::vector<Value*> distances = {call_view(b, src, one_shape)};
-    for (int64_t d = 1; d < at.step; ++d) {
-      Value* between = call_steps(b, padded, at.axis, d, at.count, at.step);
-      distances.push_back(call_view(b, between, one_shape));
-    }
-    range = call_cat(b, distances, at.axis + 1, {one.dtype, Shape(sizes), one.quant});
-    range = call_slice(b, call_view(b, range, whole.shape), at.axis, 0, extent);
+    TensorType steps = {x->dtype(), Shape(sizes), x->quant()};
+    Value* between = call_slice(b, call_view(b, padded, steps.shape), at.axis + 1, 1, at.step - 1);
+    Value* parts[] = {placed, between};
+    range = call_view(b, call_cat(b, parts, at.axis + 1, steps), whole.shape);
+    range = call_slice(b, range, at.axis, 0, extent);
   }
   std::vector<Value*> parts;
   if (at.first > 0) parts.push_back(call_slice(b, x, at.axis, 0, at.first));
@@ -111,8 +109,49 @@ Lowered lower_select_scatter(const Call& n, Builder& b) {
   return call_scatter(b, x, call_view(b, src, Shape(sizes)), {static_cast<int>(axis), index, 1, 1});
 }
 
+/// The matrices as rows, of whose elements one of every [columns + 1] is on the diagonal.
+Lowered lower_diagonal_scatter(const Call& n, Builder& b) {
+  Value* x = n.in(0);
+  const int rank = x->shape().rank();
+  std::array<int64_t, 2> axes{n.i("dim1"), n.i("dim2")};
+  if (!normalise_axis(axes[0], rank) || !normalise_axis(axes[1], rank) || axes[0] == axes[1]) {
+    return reject(Code::kRejectAttribute, "{}: axes {} and {} of {}", n.schema().full_name,
+                  n.i("dim1"), n.i("dim2"), to_string(x->shape()));
+  }
+  const int64_t rows = x->shape()[static_cast<int>(axes[0])];
+  const int64_t columns = x->shape()[static_cast<int>(axes[1])];
+  const int64_t offset = n.i("offset");
+  const int64_t count =
+      std::min(offset < 0 ? rows + offset : rows, offset < 0 ? columns : columns - offset);
+  if (count <= 0) return x;
+  std::vector<int64_t> perm;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    if (std::ranges::find(axes, axis) == axes.end()) perm.push_back(axis);
+  }
+  perm.insert(perm.end(), axes.begin(), axes.end());
+  std::vector<int64_t> back(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i)
+    back[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+  Value* moved = call_permute(b, x, perm);
+  const int64_t matrices = x->shape().num_elements() / (rows * columns);
+  Value* flat = call_view(b, moved, {matrices, rows * columns});
+  Value* src = call_view(b, call_written(b, n.in(1), {x->dtype(), n.in(1)->shape(), x->quant()}),
+                         {matrices, count});
+  const int64_t first = offset < 0 ? -offset * columns : offset;
+  flat = call_scatter(b, flat, src, {1, first, count, columns + 1});
+  return call_permute(b, call_view(b, flat, moved->shape()), back);
+}
+
 }  // namespace
 }  // namespace tosaic::aten
+
+TOSAIC_ATEN_OP(diagonal_scatter) = {
+    .schemas = schemas("aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, "
+                       "int dim2=1) -> Tensor"),
+    .doc = "A tensor with other elements on the diagonals of two axes: slice and cat.",
+    .traits = Trait::kAlias,
+    .lower = lower_diagonal_scatter,
+};
 
 TOSAIC_ATEN_OP(slice_scatter) = {
     .schemas = schemas("aten::slice_scatter(Tensor self, Tensor src, int dim=0, "
