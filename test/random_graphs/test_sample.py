@@ -24,7 +24,7 @@ def test_vela_takes_what_the_rows_accept(outcomes, family):
     assert not {seed: outcome.error for seed, outcome in results.items() if outcome.error}
     on_npu = sum(sum(outcome.on_npu.values()) for outcome in results.values())
     on_cpu = sum(sum(outcome.on_cpu.values()) for outcome in results.values())
-    assert len(results) == COUNT and on_npu > 5 * COUNT and on_npu > 4 * on_cpu
+    assert len(results) == COUNT and on_npu > 9 * COUNT and on_npu > 2 * on_cpu  # composites count by their calls
     assert sum(bool(outcome.wanting) for outcome in results.values()) <= COUNT // 10
 
 
