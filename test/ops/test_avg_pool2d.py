@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""avg_pool2d: keeps its input's quantisation parameters."""
+"""avg_pool2d: keeps its input's quantisation parameters, or reaches others by one rounding."""
 
 from torch import nn
 
+from ..tester.codes import CodeCase, code_suite, q8, q16
 from ..tester.suite import Case, op_suite
 
 SHAPES = ((1, 4, 12, 12),)
@@ -45,4 +46,16 @@ op_suite(
     "conv_pool",
     ConvPool,
     cases={"": Case(((1, 3, 12, 9),), quantizers=("arm", "xnnpack"))},
+)
+# Steps finer than those of the input, where windows hold fewer elements beside the padding.
+FINE, IMAGE = (q8(0.05, -20),), ((2, 4, 7, 6),)
+code_suite(
+    "avg_pool2d",
+    nn.AvgPool2d,
+    {
+        "inside": CodeCase(FINE, q8(0.005, 11), IMAGE, args=(3, 1, 1, False, False)),
+        "strided": CodeCase(FINE, q8(0.005, 11), IMAGE, args=((3, 2), (2, 3), 1, False, False)),
+        "hanging": CodeCase(FINE, q8(0.005, 11), IMAGE, args=(3, 2, 1, True, True)),
+        "inside_16": CodeCase((q16(1e-4),), q16(1e-5), IMAGE, args=(3, 1, 1, False, False), kinds=("BI", "u85")),
+    },
 )

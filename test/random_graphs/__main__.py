@@ -2,11 +2,13 @@
 """Random ATen graphs through the rows, the partitioner and Vela.
 
     ./dev random-graphs [--target TARGET] [--seed N] [--count N] [--keep FOLDER]
+    ./dev random-graphs --check [--seed N] [--count N]
     ./dev random-graphs --reduce SEED.NUMBER --target TARGET
 
 Whatever the rows accept, Vela must take: a refusal, a crash, a time-out, or any other error of
 `tosaic compile` is a failure, named by its seed. Programs that are refused by name before that, since an
-operator has no kernel for the CPU or no float form to calibrate in, are counted.
+operator has no kernel for the CPU or no float form to calibrate in, are counted. With --check each operator's
+numbers are compared with PyTorch's instead (check.py).
 """
 
 import argparse
@@ -19,7 +21,7 @@ import sys
 import tempfile
 
 from ..common import TARGETS
-from .trial import Trial, rows, try_one
+from .trial import Trial, check_one, rows, try_one
 
 
 def parse():
@@ -29,17 +31,18 @@ def parse():
     parser.add_argument("--first", type=int, default=0, help="number of the first graph")
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the programs, which are not made again")
+    parser.add_argument("--check", action="store_true", help="compare the numbers with PyTorch's")
     parser.add_argument("--reduce", metavar="SEED.NUMBER", help="the fewest operators of a graph that still fail")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="default: one per core")
     return parser.parse_args()
 
 
-def run(seeds, targets, folder, jobs=1):
+def run(seeds, targets, folder, jobs=1, trial=try_one):
     """{target: {seed: Outcome}}"""
     outcomes = {target: {} for target in targets}
     fresh = multiprocessing.get_context("spawn")  # a fork of a process whose torch has threads may wait for ever
     with concurrent.futures.ProcessPoolExecutor(jobs, fresh) as pool:
-        for seed, results in zip(seeds, pool.map(try_one, seeds, [targets] * len(seeds), [folder] * len(seeds))):
+        for seed, results in zip(seeds, pool.map(trial, seeds, [targets] * len(seeds), [folder] * len(seeds))):
             for target, outcome in zip(targets, results, strict=True):
                 outcomes[target][seed] = outcome
                 if outcome.error:
@@ -79,6 +82,11 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.keep or pathlib.Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
+        if options.check:
+            outcomes = run(seeds, ["numbers"], folder, options.jobs, check_one)["numbers"].values()
+            checked, wrong = ([o for o in outcomes if test(o.numbers)] for test in (lambda n: n is not None, bool))
+            print(f"numbers: {len(outcomes)} graphs, {len(checked)} checked, {len(wrong)} wrong")
+            return int(bool(wrong))
         outcomes = run(seeds, targets, folder, options.jobs)
     for target in targets:
         print(*report(target, outcomes[target]), sep="\n")

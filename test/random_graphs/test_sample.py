@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the rows and the partitioner give Vela of random graphs, it takes: a sample of what
-`./dev random-graphs` compiles by the thousand."""
+"""What the rows and the partitioner give Vela of random graphs, it takes, and their operators compute what
+PyTorch's do: samples of what `./dev random-graphs` tries by the thousand."""
 
 import pytest
 
 from ..common import TARGETS
 from . import __main__ as command
 from . import graphs
+from .trial import check_one
 
 COUNT = 60
+CHECKED = 20
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +28,14 @@ def test_vela_takes_what_the_rows_accept(outcomes, family):
     on_cpu = sum(sum(outcome.on_cpu.values()) for outcome in results.values())
     assert len(results) == COUNT and on_npu > 9 * COUNT and on_npu > 2 * on_cpu  # composites count by their calls
     assert sum(bool(outcome.wanting) for outcome in results.values()) <= COUNT // 10
+
+
+@pytest.mark.INT
+def test_operators_compute_what_pytorch_does(tmp_path):
+    seeds = [f"8.{number}" for number in range(CHECKED)]
+    outcomes = command.run(seeds, ["numbers"], tmp_path, trial=check_one)["numbers"]
+    assert not {seed: outcome.error for seed, outcome in outcomes.items() if outcome.error}
+    assert sum(outcome.numbers is not None for outcome in outcomes.values()) > 0.8 * CHECKED
 
 
 def test_a_seed_gives_one_program():

@@ -24,7 +24,10 @@ NO_OPERATORS = ("quantized_decomposed.", "tosaic.")
 
 @dataclasses.dataclass
 class Outcome:
+    """`numbers`: what is wrong with them; None where they were not checked."""
+
     error: str = ""
+    numbers: str | None = None
     wanting: str = ""
     delegates: int = 0
     drawn: collections.Counter = dataclasses.field(default_factory=collections.Counter)
@@ -86,6 +89,19 @@ def compile_for(stem, target):
     if "W0002" in result.stderr:
         outcome.error = " ".join(result.stderr[result.stderr.index("W0002") :].split())[:600]
     return outcome
+
+
+def check_one(seed, _, folder):
+    """The Outcome of the numbers of the graph of a seed."""
+    from . import check, graphs
+
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        try:
+            numbers = check.check(graphs.draw(seed), pathlib.Path(scratch))
+        except IndexError as error:  # of torch.export
+            print(f"graph {seed}: not exported: {error}", flush=True)
+            return [Outcome(wanting="torch.export")]
+        return [Outcome(error=numbers or "", numbers=numbers)]
 
 
 def try_one(seed, targets, folder):

@@ -54,7 +54,8 @@ class Execution:
         if kind == "Null":
             return None
         if kind in ("Int", "Double", "Bool", "String"):
-            return getattr(value, f"{kind.lower()}_val")
+            number = getattr(value, f"{kind.lower()}_val")
+            return float(number) if kind == "Double" else number  # infinities are text
         if kind == "IntList":
             return [self.make(item) for item in value.items]
         if kind in ("DoubleList", "BoolList"):

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <map>
+#include <vector>
 
 #include "aten/arithmetic.h"
 #include "aten/calls.h"
@@ -240,6 +243,58 @@ Value* scaled_sum(const Call& n, Builder& b, Value* x, const TensorType& in, Geo
   return result.rank() == 0 ? acc : b.reshape(acc, result);
 }
 
+/// Neighbouring windows along an axis that hold equally many elements.
+struct Run {
+  int64_t first = 0;
+  int64_t count = 0;
+  int64_t elements = 0;
+};
+
+std::vector<Run> runs_of(const Window& w, int64_t size) {
+  std::vector<Run> runs;
+  const int64_t windows = (w.pad + size + w.pad_after - w.kernel) / w.stride + 1;
+  for (int64_t i = 0; i < windows; ++i) {
+    const int64_t first = i * w.stride - w.pad;
+    const int64_t elements = std::min(first + w.kernel, size) - std::max<int64_t>(first, 0);
+    if (runs.empty() || runs.back().elements != elements) runs.push_back({i, 0, elements});
+    ++runs.back().count;
+  }
+  return runs;
+}
+
+/// Averages of what windows hold without padding, each rounded once: the sums divided by each
+/// number of elements that there is, of which every region takes its own. nullptr: too many
+/// regions.
+Value* averages_by_region(const Call& n, Builder& b, Value* x, const TensorType& in,
+                          const Geometry& g) {
+  constexpr size_t kMaxRegions = 9;
+  const Shape s = x->shape();
+  if (s.rank() != 4) return nullptr;
+  const std::vector<Run> rows = runs_of(g.axes[0], s[1]);
+  const std::vector<Run> columns = runs_of(g.axes[1], s[2]);
+  if (rows.size() * columns.size() > kMaxRegions) return nullptr;
+  const auto joined = [&b](const std::vector<Value*>& parts, int32_t axis) {
+    const AttrList attrs = tosa::write_attrs(tosa::AxisAttrs{axis}, b.module().arena());
+    return parts.size() == 1 ? parts[0] : b.emit(tosa::concat, parts, attrs);
+  };
+  std::map<int64_t, Value*> averages;
+  std::vector<Value*> bands;
+  for (const Run& row : rows) {
+    std::vector<Value*> parts;
+    for (const Run& column : columns) {
+      const int64_t elements = row.elements * column.elements;
+      if (elements <= 0) return nullptr;
+      Value*& whole = averages[elements];
+      if (whole == nullptr) whole = scaled_sum(n, b, x, in, g, static_cast<double>(elements));
+      if (whole == nullptr) return nullptr;
+      parts.push_back(b.slice(whole, std::array{int64_t{0}, row.first, column.first, int64_t{0}},
+                              std::array{s[0], row.count, column.count, s[3]}));
+    }
+    bands.push_back(joined(parts, 2));
+  }
+  return joined(bands, 1);
+}
+
 Lowered lower_avg_pool2d(const Call& n, Builder& b) {
   Value* x = n.in(0);
   if (n.any_quantised()) {
@@ -256,7 +311,8 @@ Lowered lower_avg_pool2d(const Call& n, Builder& b) {
   if (has_divisor || (n.b("count_include_pad") && g.padded())) {
     y = pad_with_zeros(b, y, zero_point, g, has_divisor);
   }
-  // AVG_POOL2D rounds to the input's steps: other ones are reached by one rounding of the sum.
+  // AVG_POOL2D rounds to the input's steps: other ones are reached by one rounding of the sum, and
+  // finer ones beside padding too.
   const bool rounds_twice = in.quant != n.out().quant && !g.padded();
   if (has_divisor || rounds_twice) {
     const auto [kh, kw] = g.kernel();
@@ -266,6 +322,10 @@ Lowered lower_avg_pool2d(const Call& n, Builder& b) {
       return reject(Code::kRejectTargetOp, "{}: the target has no sum of {}x{} windows",
                     n.schema().full_name, kh, kw);
     }
+  }
+  const bool grows = in.quant != nullptr && in.quant->scale() > n.out().quant->scale();
+  if (g.padded() && grows) {
+    if (Value* averages = averages_by_region(n, b, y, in, g)) return pooled_result(n, b, averages);
   }
   Value* zp = b.zero_point(in.dtype, zero_point);
   const DType acc_type = in.quant == nullptr ? accumulator_type(in.dtype) : DType::kI32;
