@@ -73,6 +73,18 @@ Status refuse_symbolic_sizes(const Graph& graph) {
   return ok();
 }
 
+Graph& callee_of(const Node& call) {
+  return *call.graph().module().find_graph(call.attr("callee")->as_string());
+}
+
+/// A partition as Vela gets it.
+struct LoweredPart {
+  int partition = -1;  ///< as placements count
+  Graph* graph = nullptr;
+  std::vector<std::byte> tosa;
+  size_t num_constants = 0;  ///< operators of it that are constants
+};
+
 /// One run of `compile` or `explain`.
 class Compilation {
  public:
@@ -121,9 +133,11 @@ class Compilation {
   Status compile_to_tosa();
   Status compile_to_pte();
   Status optimise(Graph*& graph);
-  Expected<std::vector<std::byte>> lower_partition(Graph*& graph, DelegateReport& delegate,
-                                                   size_t& num_constants);
+  Status lower_partition(Node& call);
+  void forget_partitions();
   Expected<std::vector<std::byte>> payload_of(const VelaResult& vela, DelegateReport& delegate);
+  Status lower_partitions();
+  Status check_arguments(const LoweredPart& part, const VelaResult& vela) const;
   Expected<std::vector<Delegate>> compile_partitions();
   Status dump(std::string_view name, std::span<const std::byte> content);
   std::string header_path() const;
@@ -148,6 +162,7 @@ class Compilation {
   std::unique_ptr<Module> module_;
   QuantisationResult quantised_;  ///< of our own quantisation
   std::vector<Placement> placements_;
+  std::vector<LoweredPart> parts_;
   std::unordered_set<const Value*> nhwc_;  ///< values at the borders with --io-layout
 };
 
@@ -477,18 +492,27 @@ Status Compilation::compile_to_tosa() {
   return write(tosa);
 }
 
-/// The TOSA of one partition. `num_constants` receives how many operators of it are constants.
-Expected<std::vector<std::byte>> Compilation::lower_partition(Graph*& graph,
-                                                              DelegateReport& delegate,
-                                                              size_t& num_constants) {
-  TOSAIC_CHECK_OK(optimise(graph));
-  delegate.num_tosa_ops = graph->num_nodes();
-  TOSAIC_TRY(
-      std::vector<std::byte> tosa,
-      tosa::write_flatbuffer(*graph, TosaVersion(), {.num_constant_operators = &num_constants}));
-  delegate.tosa_bytes = tosa.size();
-  TOSAIC_CHECK_OK(dump(fmt::format("{}.tosa", delegate.name), tosa));
-  return tosa;
+/// Lowers the partition of a call and puts it first into parts_.
+Status Compilation::lower_partition(Node& call) {
+  const auto moved = [this](const Value& from, const Value& to) {
+    if (nhwc_.erase(&from) > 0) nhwc_.insert(&to);
+  };
+  LoweredPart part;
+  part.graph = &callee_of(call);
+  const auto delegate =
+      std::ranges::find(report_.delegates, part.graph->name(), &DelegateReport::name);
+  part.partition = static_cast<int>(delegate - report_.delegates.begin());
+  Node& needed = drop_unread_results(call, *part.graph, moved);
+  TOSAIC_CHECK_OK(optimise(part.graph));
+  TOSAIC_CHECK_OK(drop_unread_inputs(needed, *part.graph, moved));
+  if (part.graph->inputs().empty()) return ok();  // its results are constants now
+  delegate->num_tosa_ops = part.graph->num_nodes();
+  TOSAIC_TRY(part.tosa, tosa::write_flatbuffer(*part.graph, TosaVersion(),
+                                               {.num_constant_operators = &part.num_constants}));
+  delegate->tosa_bytes = part.tosa.size();
+  TOSAIC_CHECK_OK(dump(fmt::format("{}.tosa", delegate->name), part.tosa));
+  parts_.insert(parts_.begin(), std::move(part));
+  return ok();
 }
 
 Expected<std::vector<std::byte>> Compilation::payload_of(const VelaResult& vela,
@@ -503,38 +527,83 @@ Expected<std::vector<std::byte>> Compilation::payload_of(const VelaResult& vela,
   return payload;
 }
 
-/// All partitions: lowered one by one, since they share the module, then through Vela at once.
-Expected<std::vector<Delegate>> Compilation::compile_partitions() {
+/// From the last to the first: what one turns out not to read, nothing before it has to compute.
+Status Compilation::lower_partitions() {
   const size_t count = report_.delegates.size();
   tell(LogLevel::kInfo, "lowering {} partition{} to TOSA", count, count == 1 ? "" : "s");
-  std::vector<Graph*> graphs;
-  std::vector<std::vector<std::byte>> programs;
-  std::vector<size_t> num_constants(count);
-  for (size_t i = 0; i < count; ++i) {
-    DelegateReport& d = report_.delegates[i];
-    graphs.push_back(module_->find_graph(d.name));
-    TOSAIC_TRY(std::vector<std::byte> tosa, lower_partition(graphs[i], d, num_constants[i]));
-    programs.push_back(std::move(tosa));
+  Graph& main = *module_->main();
+  main.erase_dead_nodes();
+  for (Node* node = main.last(); node != nullptr;) {
+    const bool is_call = node->is(kCallOp);
+    if (!is_call || callee_of(*node).dialect() != Dialect::kAten) {  // kTosa: it is done
+      node = node->prev();
+      continue;
+    }
+    const Node* const after = node->next();
+    TOSAIC_CHECK_OK(lower_partition(*node));
+    main.erase_dead_nodes();
+    node = after->prev();
   }
+  std::ranges::sort(parts_, {}, &LoweredPart::partition);
+  forget_partitions();
+  return ok();
+}
+
+/// Those whose results nothing needs.
+void Compilation::forget_partitions() {
+  std::unordered_set<std::string_view> needed;
+  for (const LoweredPart& part : parts_)
+    needed.insert(part.graph->name());
+  for (NodeReport& n : report_.nodes) {
+    if (n.delegate.empty() || needed.contains(n.delegate)) continue;
+    n.delegate.clear();
+    n.device = "none";
+  }
+  std::erase_if(report_.delegates, [&](const DelegateReport& d) {
+    if (needed.contains(d.name)) return false;
+    module_->erase_graph(d.name);
+    return true;
+  });
+}
+
+/// Vela leaves out what nothing reads, and does not say which input that was.
+Status Compilation::check_arguments(const LoweredPart& part, const VelaResult& vela) const {
+  const size_t num_inputs = part.graph->inputs().size();
+  const auto num_outputs = static_cast<size_t>(part.graph->num_outputs());
+  if (vela.inputs.size() == num_inputs && vela.outputs.size() == num_outputs) return ok();
+  return error(
+      Code::kVelaOutput, "Vela reports {} inputs and {} outputs of {}, which has {} and {}",
+      vela.inputs.size(), vela.outputs.size(), part.graph->name(), num_inputs, num_outputs);
+}
+
+/// All partitions: lowered one by one, since they share the module, then through Vela at once.
+Expected<std::vector<Delegate>> Compilation::compile_partitions() {
+  TOSAIC_CHECK_OK(lower_partitions());
+  std::vector<std::vector<std::byte>> programs;
+  for (LoweredPart& part : parts_)
+    programs.push_back(std::move(part.tosa));
   watch_.lap("lower");
   VelaOptions vela_options = options_.vela;
   vela_options.enable_db = true;  // costs nothing that can be measured
-  if (count > 0) {
-    tell(LogLevel::kInfo, "Vela compiles {} partition{}", count, count == 1 ? "" : "s");
+  if (!parts_.empty()) {
+    tell(LogLevel::kInfo, "Vela compiles {} partition{}", parts_.size(),
+         parts_.size() == 1 ? "" : "s");
   }
   std::vector<Expected<VelaResult>> results = run_vela_on_each(programs, vela_options);
   watch_.lap("vela");
   std::vector<Delegate> delegates;
   for (size_t i = 0; i < results.size(); ++i) {
+    const LoweredPart& part = parts_[i];
     if (!results[i]) {
       if (blames_program(results[i].error()) && !options_.strict) {
-        eviction_.suspect = static_cast<int>(i);
+        eviction_.suspect = part.partition;
         eviction_.refusal = results[i].error();
       }
       return std::move(results[i]).error();
     }
+    TOSAIC_CHECK_OK(check_arguments(part, *results[i]));
     DelegateReport& d = report_.delegates[i];
-    report_layers(*graphs[i], num_constants[i], *results[i], d);
+    report_layers(*part.graph, part.num_constants, *results[i], d);
     TOSAIC_TRY(std::vector<std::byte> payload, payload_of(*results[i], d));
     tell(LogLevel::kDebug, "{}: {} bytes of TOSA, {} of payload, by {}", d.name, d.tosa_bytes,
          payload.size(), results[i]->called);

@@ -104,6 +104,19 @@ Status step_lower_to_tosa(StepState& state) {
   return ok();
 }
 
+Status step_trim_calls(StepState& state) {
+  Graph& main = *state.module.main();
+  for (Node& call : main.nodes()) {
+    if (!call.is(kCallOp)) continue;
+    Graph& callee = *state.module.find_graph(call.attr("callee")->as_string());
+    Node& needed = drop_unread_results(call, callee);
+    TOSAIC_TRY(Graph * lowered, lower_to_tosa(callee, state.target));
+    lowered->erase_dead_nodes();
+    TOSAIC_CHECK_OK(drop_unread_inputs(needed, *lowered));
+  }
+  return ok();
+}
+
 Status step_prepare_cpu(StepState& state) {
   return prepare_cpu(*state.module.main(), state.target, state.placements);
 }
@@ -115,6 +128,7 @@ struct Step {
 constexpr Step kSteps[] = {{"expand", step_expand},
                            {"outline", step_outline},
                            {"lower_to_tosa", step_lower_to_tosa},
+                           {"trim_calls", step_trim_calls},
                            {"prepare_cpu", step_prepare_cpu}};
 
 Status run_steps(const Golden& golden, Module& module) {

@@ -28,7 +28,7 @@ struct NodeReport {
   std::string op;    ///< "aten.conv2d.default"
   std::string type;  ///< of its first result
   Location where;
-  std::string device;            ///< "npu", "cpu", or "tosa" for targets without an NPU
+  std::string device;            ///< "npu", "cpu", "tosa" for targets without an NPU, "none"
   std::string delegate;          ///< "part0"; empty on the CPU
   std::optional<Reject> reason;  ///< why it is on the CPU
   std::string command;           ///< that shows this reason alone; empty without a reason

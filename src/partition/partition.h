@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -64,6 +65,16 @@ std::vector<const Value*> make_channels_last(Graph& main);
 /// Lowers an ATen graph whose nodes the target takes (a partition, or a whole float program) into a
 /// TOSA graph that replaces it under the same name.
 Expected<Graph*> lower_to_tosa(Graph& graph, const Target& target);
+
+/// Told of each result of a call that another value stands for from now on.
+using MovedValue = std::function<void(const Value& from, const Value& to)>;
+/// Takes results that nothing reads out of a call and out of the ATen graph that it names. Returns
+/// the call, which may be a new one.
+Node& drop_unread_results(Node& call, Graph& callee, const MovedValue& moved = {});
+/// Takes inputs that nothing reads (an operand may only give its shape) out of a TOSA graph and of
+/// the call that names it. When none is left, the results are computed and become constants, and
+/// the call is gone.
+Status drop_unread_inputs(Node& call, Graph& callee, const MovedValue& moved = {});
 
 /// From values of an ATen graph to the values of a TOSA graph that hold the same numbers.
 using LoweredValues = std::unordered_map<const Value*, Value*>;

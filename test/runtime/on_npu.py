@@ -9,15 +9,15 @@ from ..tester.native import compile_program
 from .runtime import in_executorch
 
 
-def run_on_npu(module, samples, target, folder):
-    """Outputs of each sample, a tuple of tensors, and the report."""
+def run_on_npu(module, samples, target, folder, *more):
+    """Outputs of each sample, a tuple of tensors, and the report. `more`: flags of the tool."""
     program = torch.export.export(module.eval(), samples[0])
     torch.export.save(program, folder / "x.pt2")
     names = program.graph_signature.user_inputs
     arrays = {name: np.stack([s[i].numpy() for s in samples]) for i, name in enumerate(names)}
     np.savez(folder / "samples.npz", **arrays)
     flags = ("--calibrate", folder / "samples.npz", "--dump", folder / "dump")
-    report = compile_program(folder / "x.pt2", target, folder / "x.pte", *flags)
+    report = compile_program(folder / "x.pt2", target, folder / "x.pte", *flags, *more)
     count = range(len(samples))
     for number in count:
         np.savez(folder / f"in{number}.npz", **{f"in{i}": x.numpy() for i, x in enumerate(samples[number])})
