@@ -99,7 +99,7 @@ class Execution:
             assert (
                 bound.shape == array.shape
             ), f"the program's input is {tuple(bound.shape)}, given {array.shape}"
-            bound.copy_(torch.from_numpy(np.ascontiguousarray(array)))
+            bound.copy_(torch.from_numpy(np.ascontiguousarray(array).reshape(array.shape)))  # a scalar stays one
         for chain in self.plan.chains:
             for instruction in chain.instructions:
                 arguments = instruction.instr_args
