@@ -11,8 +11,8 @@ namespace {
 /// Lowers node after node into `to`. `map` leads from values of the ATen graph to values of `to`.
 class Lowering {
  public:
-  Lowering(Graph& to, const Target& target, LoweredValues& map)
-      : to_(to), builder_(to, target), map_(map) {}
+  Lowering(Graph& to, const Target& target, LoweredValues& map, Int64 int64)
+      : to_(to), builder_(to, target), map_(map), int64_(int64) {}
 
   void add_input(const Value& v) {
     map_[&v] = &to_.add_input(aten::held_at_run_time(v.type()), v.name());
@@ -27,8 +27,9 @@ class Lowering {
     results_.clear();
     for (const Use& use : node.operands())
       operands_.push_back(mapped(use.value()));
-    for (const Value& v : node.results())
-      results_.push_back(v.type());
+    for (const Value& v : node.results()) {
+      results_.push_back(int64_ == Int64::kAsInt32 ? aten::held_at_run_time(v.type()) : v.type());
+    }
     const aten::Call call(node.op(), node.variant(), operands_, node.segments(), node.attrs(),
                           results_, node.loc());
     builder_.set_loc(node.loc());
@@ -54,8 +55,7 @@ class Lowering {
   Value* mapped(Value* v) {
     if (v == nullptr) return nullptr;
     if (const auto it = map_.find(v); it != map_.end()) return it->second;
-    Value* made = &to_.add_constant(aten::held_constant(to_.module(), *v), aten::held_as(v->type()),
-                                    v->name());
+    Value* made = &add_held_constant(to_, *v, int64_);
     map_[v] = made;
     return made;
   }
@@ -78,6 +78,7 @@ class Lowering {
   Graph& to_;
   aten::Builder builder_;
   LoweredValues& map_;
+  Int64 int64_;
   std::vector<Value*> operands_;
   std::vector<TensorType> results_;
 };
@@ -85,10 +86,11 @@ class Lowering {
 }  // namespace
 
 Expected<Graph*> lower_beside(const Graph& graph, const Target& target, LoweredValues& values,
-                              const std::unordered_map<const Node*, Reject>& left_out) {
+                              const std::unordered_map<const Node*, Reject>& left_out,
+                              Int64 int64) {
   Module& module = graph.module();
   Graph& to = module.add_graph(module.unique_graph_name("lowered"), Dialect::kTosa);
-  Lowering lowering(to, target, values);
+  Lowering lowering(to, target, values, int64);
   for (const Value* v : graph.inputs())
     lowering.add_input(*v);
   for (const Node& node : graph.nodes()) {

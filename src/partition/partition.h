@@ -23,16 +23,25 @@ struct Placement {
   std::optional<Reject> reason{};  ///< of the others; none for the q/dq nodes at borders
 };
 
+/// What becomes of values that the program has in int64, which TOSA lacks. Results of indices are
+/// int32 anyway; arithmetic on them is refused, since it might overflow, unless somebody looks.
+enum class Int64 : uint8_t { kRefused, kAsInt32 };
+
 /// Runs the row's own lowering of one node in a scratch graph and asks the target about every TOSA
 /// operation it emits. Nothing when the target takes the node.
-std::optional<Reject> try_lower(const Node& node, const Target& target);
+std::optional<Reject> try_lower(const Node& node, const Target& target,
+                                Int64 int64 = Int64::kRefused);
+
+/// A constant of an ATen graph in a TOSA graph.
+Value& add_held_constant(Graph& to, const Value& v, Int64 int64);
 
 /// Why a lowering does not do for a node: it lacks a result that somebody uses.
 std::optional<Reject> missing_result(const Node& node, const aten::Lowered& lowered);
 
 /// The nodes that have no lowering for a target, and those that read results of such nodes, each
 /// with the reason.
-std::unordered_map<const Node*, Reject> without_form(const Graph& graph, const Target& target);
+std::unordered_map<const Node*, Reject> without_form(const Graph& graph, const Target& target,
+                                                     Int64 int64 = Int64::kRefused);
 
 /// Decides where each node of an ATen graph runs. Partitions are as few as the data dependencies
 /// permit (nodes of one stage form one partition) and acyclic by construction. Nodes in `evicted`
@@ -82,6 +91,7 @@ using LoweredValues = std::unordered_map<const Value*, Value*>;
 /// result of a node. Values that fold lead to constants. Nodes in `left_out`, which no other node
 /// may read, are passed over, and the graph's outputs that they make.
 Expected<Graph*> lower_beside(const Graph& graph, const Target& target, LoweredValues& values,
-                              const std::unordered_map<const Node*, Reject>& left_out = {});
+                              const std::unordered_map<const Node*, Reject>& left_out = {},
+                              Int64 int64 = Int64::kRefused);
 
 }  // namespace tosaic

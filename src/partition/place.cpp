@@ -141,7 +141,7 @@ std::optional<Reject> reads_64_bits(const Node& node) {
 
 }  // namespace
 
-std::optional<Reject> try_lower(const Node& node, const Target& target) {
+std::optional<Reject> try_lower(const Node& node, const Target& target, Int64 int64) {
   if (!aten::is_aten(node)) {
     return reject(Code::kRejectNoRow, "{} is no operator of PyTorch", node.full_name());
   }
@@ -156,7 +156,9 @@ std::optional<Reject> try_lower(const Node& node, const Target& target) {
       return r;
     }
   }
-  if (auto reason = reads_64_bits(node)) return reason;
+  if (int64 == Int64::kRefused) {
+    if (auto reason = reads_64_bits(node)) return reason;
+  }
   Graph scratch(node.graph().module(), "scratch", Dialect::kTosa);
   std::vector<Value*> operands;
   for (const Use& use : node.operands()) {
@@ -164,21 +166,40 @@ std::optional<Reject> try_lower(const Node& node, const Target& target) {
     if (v == nullptr) {
       operands.push_back(nullptr);
     } else if (v->is_constant()) {
-      operands.push_back(&scratch.add_constant(aten::held_constant(scratch.module(), *v),
-                                               aten::held_as(v->type())));
+      operands.push_back(&add_held_constant(scratch, *v, int64));
     } else {
       operands.push_back(&scratch.add_input(aten::held_at_run_time(v->type()), v->name()));
     }
   }
   std::vector<TensorType> results;
   for (const Value& v : node.results())
-    results.push_back(v.type());
+    results.push_back(int64 == Int64::kAsInt32 ? aten::held_at_run_time(v.type()) : v.type());
   const aten::Call call(node.op(), node.variant(), operands, node.segments(), node.attrs(), results,
                         node.loc());
   aten::Builder b(scratch, target, aten::Builder::Mode::kLower, node.loc());
   const aten::Lowered lowered = aten::lower(call, b);
-  if (!lowered.ok()) return lowered.reason();
+  if (!lowered.ok()) {
+    Reject reason = lowered.reason();
+    // It may be a call of this node's row that has none.
+    if (reason.code == Code::kRejectNoLowering && !reason.why.starts_with(node.full_name())) {
+      reason.why = fmt::format("{}: {}", node.full_name(), reason.why);
+    }
+    return reason;
+  }
   return missing_result(node, lowered);
+}
+
+Value& add_held_constant(Graph& to, const Value& v, Int64 int64) {
+  Module& module = to.module();
+  if (int64 == Int64::kAsInt32 && v.dtype() == DType::kI64) {
+    const std::vector<int64_t> values = int_values(*v.constant());
+    const auto fits = [](int64_t i) { return i == static_cast<int32_t>(i); };
+    if (std::ranges::all_of(values, fits)) {
+      return to.add_constant(module.constant_ints(DType::kI32, v.shape(), values),
+                             aten::held_at_run_time(v.type()), v.name());
+    }
+  }
+  return to.add_constant(aten::held_constant(module, v), aten::held_as(v.type()), v.name());
 }
 
 std::optional<Reject> missing_result(const Node& node, const aten::Lowered& lowered) {
@@ -190,7 +211,8 @@ std::optional<Reject> missing_result(const Node& node, const aten::Lowered& lowe
   return std::nullopt;
 }
 
-std::unordered_map<const Node*, Reject> without_form(const Graph& graph, const Target& target) {
+std::unordered_map<const Node*, Reject> without_form(const Graph& graph, const Target& target,
+                                                     Int64 int64) {
   std::unordered_map<const Node*, Reject> found;
   for (const Node& node : graph.nodes()) {
     const Use* missing = nullptr;
@@ -198,10 +220,11 @@ std::unordered_map<const Node*, Reject> without_form(const Graph& graph, const T
       if (use.value() != nullptr && found.contains(use.value()->def())) missing = &use;
     }
     if (missing != nullptr) {
-      const Node& source = *missing->value()->def();
-      found.emplace(&node, reject(found.at(&source).code, "{}: reads what {} makes",
-                                  node.full_name(), aten::shown_name(source)));
-    } else if (auto reason = try_lower(node, target)) {
+      found.emplace(&node,
+                    reject(Code::kRejectNotQuantised,
+                           "{}: it reads what {} makes, whose values are not known",
+                           aten::shown_name(node), aten::shown_name(*missing->value()->def())));
+    } else if (auto reason = try_lower(node, target, int64)) {
       found.emplace(&node, *std::move(reason));
     }
   }

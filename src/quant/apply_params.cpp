@@ -40,8 +40,8 @@ class Application {
       TOSAIC_TRY(Planned planned, quantised_form(node, type_of, chosen_.precision, target_));
       if (planned.form) {
         forms_.emplace(&node, *std::move(planned.form));
-      } else {
-        rejected_.emplace(&node, std::move(planned.why_not));
+      } else if (planned.why_not) {
+        rejected_.emplace(&node, *std::move(planned.why_not));
       }
     }
     leave_lonely_views();

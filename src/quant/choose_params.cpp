@@ -153,6 +153,12 @@ const Node* fused_activation(const Node& node) {
   return is_activation && use.index() == 0 && user.num_results() == 1 ? &user : nullptr;
 }
 
+/// Infinities are those of a mask.
+bool is_one_number(const Range& range) {
+  if (range.has_minus_infinity || range.has_plus_infinity) return false;
+  return range.empty() || range.low == range.high;
+}
+
 }  // namespace
 
 TensorType activation_type(Module& module, const Range& seen, Precision precision,
@@ -228,8 +234,7 @@ ChosenParameters choose_parameters(const Graph& graph, const Observations& obser
     type.shape = value->shape();
     if (!chosen.types.emplace(value, type).second || value->is_constant()) continue;
     const auto seen = observations.ranges.find(value);
-    const bool is_single = seen != observations.ranges.end() &&
-                           (seen->second.empty() || seen->second.low == seen->second.high);
+    const bool is_single = seen != observations.ranges.end() && is_one_number(seen->second);
     // Calls of composites have no name that the user knows.
     if (is_single && !value->name().empty() && value->shape().num_elements() > 0)
       chosen.constant_values.push_back(value);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "partition/partition.h"
 #include "target/targets.h"
 
 namespace tosaic {
@@ -47,10 +46,11 @@ std::optional<Power> run(const Graph& lowered, const CalibrationData& data,
 }  // namespace
 
 std::optional<double> measure_sqnr(const Graph& graph, const CalibrationData& data,
-                                   const std::vector<std::vector<tosa::HostTensor>>& exact) {
+                                   const std::vector<std::vector<tosa::HostTensor>>& exact,
+                                   Int64 int64) {
   LoweredValues values;
-  const auto lowered =
-      lower_beside(graph, host_target(), values, without_form(graph, host_target()));
+  const Target host = host_target();
+  const auto lowered = lower_beside(graph, host, values, without_form(graph, host, int64), int64);
   if (!lowered) return std::nullopt;
   const std::optional<Power> power = run(**lowered, data, exact);
   graph.module().erase_graph((*lowered)->name());

@@ -5,14 +5,16 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "partition/partition.h"
 #include "quant/calibration_data.h"
 
 namespace tosaic {
 
 /// Signal over quantisation noise in dB of a quantised program's float outputs, against what the
-/// float program gave for the first samples of `data` (`exact`: outputs by sample). Infinite when
-/// they are equal; nothing when there is no float output, or no signal.
+/// float program gave for the first samples of `data` (`exact`: outputs by sample, `int64` as it
+/// was then). Infinite when they are equal; nothing when there is no float output, or no signal.
 std::optional<double> measure_sqnr(const Graph& graph, const CalibrationData& data,
-                                   const std::vector<std::vector<tosa::HostTensor>>& exact);
+                                   const std::vector<std::vector<tosa::HostTensor>>& exact,
+                                   Int64 int64);
 
 }  // namespace tosaic

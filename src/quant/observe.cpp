@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "ir/verify.h"
-#include "partition/partition.h"
 #include "support/parallel.h"
 #include "target/targets.h"
 #include "tosa/reference.h"
@@ -52,9 +51,13 @@ class Watcher {
     ranges.assign(watched_.size(), {});
     for (size_t i = 0; i < inputs.size(); ++i)
       see(*graph_.inputs()[i], inputs[i]);
-    return reference_.run(inputs);
+    auto outputs = reference_.run(inputs);
+    is_sure_ = is_sure_ && reference_.unpredictable().empty() && !reference_.wrapped();
+    return outputs;
   }
   const std::vector<Histogram>& histograms() const { return histograms_; }
+  /// Nothing was computed that int32 does not hold, or whose result TOSA leaves open.
+  bool is_sure() const { return is_sure_; }
 
  private:
   void see(const Value& value, const tosa::HostTensor& tensor) {
@@ -80,6 +83,7 @@ class Watcher {
   std::vector<Histogram> histograms_;
   std::vector<float> copy_;
   SampleRanges* ranges_ = nullptr;
+  bool is_sure_ = true;
 };
 
 /// Runs samples on several threads and merges what they show, in the order of the samples.
@@ -105,6 +109,9 @@ class Calibration {
         histogram(slot).merge(watchers_[i]->histograms()[slot]);
     }
     return ok();
+  }
+  bool is_sure() const {
+    return std::ranges::all_of(watchers_, [](const auto& w) { return w->is_sure(); });
   }
   std::vector<std::vector<tosa::HostTensor>> take_outputs() { return std::move(outputs_); }
   const Range& range(size_t slot) const { return merged_[slot]; }
@@ -154,31 +161,14 @@ class Calibration {
   std::vector<std::vector<tosa::HostTensor>> outputs_;
 };
 
-}  // namespace
-
-std::string_view observer_name(Observer observer) {
-  return std::ranges::find(kObservers, observer, &ObserverName::observer)->name;
-}
-
-std::optional<Observer> parse_observer(std::string_view name) {
-  const auto it = std::ranges::find(kObservers, name, &ObserverName::name);
-  return it == std::end(kObservers) ? std::nullopt : std::optional(it->observer);
-}
-
-std::vector<std::string_view> observer_names() {
-  std::vector<std::string_view> names;
-  for (const ObserverName& known : kObservers)
-    names.push_back(known.name);
-  return names;
-}
-
-Expected<Observations> observe(const Graph& graph, const CalibrationData& data, Observer observer,
-                               const Progress& progress) {
+/// Fills `seen`, whose `int64` is given. False when the result of an operation is not sure.
+Expected<bool> observe_by(const Graph& graph, const CalibrationData& data, Observer observer,
+                          const Progress& progress, Observations& seen) {
+  const Target host = host_target();
   LoweredValues values;
   Watched watched;
-  Observations seen;
-  seen.not_computed = without_form(graph, host_target());
-  TOSAIC_TRY(Graph * lowered, lower_beside(graph, host_target(), values, seen.not_computed));
+  seen.not_computed = without_form(graph, host, seen.int64);
+  TOSAIC_TRY(Graph * lowered, lower_beside(graph, host, values, seen.not_computed, seen.int64));
   for (const auto& [original, value] : values) {
     if (original->is_constant()) continue;
     if (value->is_constant()) {
@@ -199,7 +189,38 @@ Expected<Observations> observe(const Graph& graph, const CalibrationData& data, 
                             std::make_shared<Histogram>(calibration.histogram(slot->second)));
   }
   graph.module().erase_graph(lowered->name());
-  return seen;
+  return calibration.is_sure();
+}
+
+}  // namespace
+
+std::string_view observer_name(Observer observer) {
+  return std::ranges::find(kObservers, observer, &ObserverName::observer)->name;
+}
+
+std::optional<Observer> parse_observer(std::string_view name) {
+  const auto it = std::ranges::find(kObservers, name, &ObserverName::name);
+  return it == std::end(kObservers) ? std::nullopt : std::optional(it->observer);
+}
+
+std::vector<std::string_view> observer_names() {
+  std::vector<std::string_view> names;
+  for (const ObserverName& known : kObservers)
+    names.push_back(known.name);
+  return names;
+}
+
+Expected<Observations> observe(const Graph& graph, const CalibrationData& data, Observer observer,
+                               const Progress& progress) {
+  Observations seen;
+  TOSAIC_TRY(bool is_sure, observe_by(graph, data, observer, progress, seen));
+  if (is_sure) return seen;
+  const size_t num_not_computed = seen.not_computed.size();
+  Observations without;
+  without.int64 = Int64::kRefused;
+  if (without_form(graph, host_target(), without.int64).size() == num_not_computed) return seen;
+  TOSAIC_TRY(is_sure, observe_by(graph, data, observer, progress, without));
+  return without;
 }
 
 }  // namespace tosaic

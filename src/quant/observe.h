@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "partition/partition.h"
 #include "quant/calibration_data.h"
 #include "quant/histogram.h"
 #include "support/expected.h"
@@ -37,6 +38,8 @@ struct Observations {
   /// Nodes that have no float form in TOSA, and those that read what they make: their results are
   /// not known.
   std::unordered_map<const Node*, Reject> not_computed;
+  /// How the reference took 64-bit integers.
+  Int64 int64 = Int64::kAsInt32;
   /// The program's outputs for the first samples, without those that are not known.
   std::vector<std::vector<tosa::HostTensor>> outputs;
 };

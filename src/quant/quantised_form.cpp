@@ -28,17 +28,22 @@ bool is_single(const Value& value) {
   return value.dtype() == DType::kF32;
 }
 
-/// Float32 is all that it reads and makes, besides integers and booleans, and there is some.
-bool may_be_quantised(const Node& node) {
-  if (!aten::is_aten(node)) return false;
-  bool any = false;
-  const auto fits = [&](const Value* value) {
-    if (value == nullptr) return true;
-    any = any || is_single(*value);
-    return !is_float(value->dtype()) || is_single(*value);
+/// What a node's floats are: kF32, kUnknown when it has none, else the first that is not float32.
+DType float_dtype(const Node& node) {
+  DType found = DType::kUnknown;
+  const auto see = [&](const Value* value) {
+    if (value == nullptr || !is_float(value->dtype())) return;
+    if (found == DType::kUnknown || found == DType::kF32) found = value->dtype();
   };
-  return std::ranges::all_of(node.operands(), [&](const Use& use) { return fits(use.value()); }) &&
-         std::ranges::all_of(node.results(), [&](const Value& v) { return fits(&v); }) && any;
+  for (const Use& use : node.operands())
+    see(use.value());
+  for (const Value& result : node.results())
+    see(&result);
+  return found;
+}
+
+bool may_be_quantised(const Node& node) {
+  return aten::is_aten(node) && float_dtype(node) == DType::kF32;
 }
 
 const Constraint* bias_constraint(const Node& node) {
@@ -261,9 +266,12 @@ class Expansion {
 
 Expected<Planned> quantised_form(const Node& node, const ActivationTypes& type_of,
                                  Precision precision, const Target& target) {
-  if (!may_be_quantised(node)) {
-    return Planned{std::nullopt, reject(Code::kRejectDtype, "{}: only float32 values are quantised",
-                                        node.full_name())};
+  const DType dtype = float_dtype(node);
+  if (!aten::is_aten(node) || dtype == DType::kUnknown) return Planned{};
+  if (dtype != DType::kF32) {
+    return Planned{std::nullopt,
+                   reject(Code::kRejectDtype, "{}: it has {}, and only float32 is quantised",
+                          node.full_name(), torch_name(dtype))};
   }
   TOSAIC_TRY(Planned planned, Planning(node, type_of, precision).plan());
   if (!planned.form) return planned;

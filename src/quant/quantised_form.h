@@ -26,10 +26,10 @@ struct QuantisedForm {
 /// The type of an activation when it is quantised; nothing when it is not known.
 using ActivationTypes = std::function<std::optional<TensorType>(const Value&)>;
 
-/// A form, or why there is none.
+/// A form, or why there is none; neither for a node without floats, which needs none.
 struct Planned {
-  std::optional<QuantisedForm> form;
-  Reject why_not{};
+  std::optional<QuantisedForm> form{};
+  std::optional<Reject> why_not{};
 };
 
 /// The form of a float node, with int8 weights and a float bias (which the row quantises), if it

@@ -42,9 +42,10 @@ std::vector<HostTensor> allocate_results(const Node& node) {
   return results;
 }
 
-/// Runs the operation's reference; an unpredictable result is told in `unpredictable`.
+/// Runs the operation's reference; an unpredictable result is told in `unpredictable`, lost bits in
+/// `wraps`.
 Status execute(const Node& node, std::span<const HostTensor* const> in, std::span<HostTensor> out,
-               std::string& unpredictable) {
+               std::string& unpredictable, bool& wraps) {
   if (node.is(custom)) {
     return node_error(Code::kUnsupportedFeature, node,
                       "operation \"{}\" of domain \"{}\" is not known and cannot be executed",
@@ -54,9 +55,10 @@ Status execute(const Node& node, std::span<const HostTensor* const> in, std::spa
   if (node.op().dialect != Dialect::kTosa || spec(node.op()).reference == nullptr) {
     return node_error(Code::kUnsupportedFeature, node, "cannot be computed on the host");
   }
-  RefCall call{node, in, out, {}};
+  RefCall call{node, in, out, {}, false};
   TOSAIC_CHECK_OK(spec(node.op()).reference(call));
   unpredictable = std::move(call.unpredictable);
+  wraps = wraps || call.wraps;
   return ok();
 }
 
@@ -108,6 +110,7 @@ struct Reference::State {
   std::unordered_map<const Value*, size_t> num_uses;
   std::function<void(const Node&, std::span<const HostTensor>)> observer;
   std::string unpredictable;
+  bool wraps = false;
   std::unordered_map<const Graph*, std::unique_ptr<Reference>> graphs;  // that nodes run
 
   // Of one run.
@@ -168,6 +171,7 @@ Expected<std::vector<HostTensor>> Reference::State::run_graph(const Node& node,
   reference->observe(observer);
   TOSAIC_TRY(auto results, reference->run(inputs));
   if (unpredictable.empty()) unpredictable = reference->unpredictable();
+  wraps = wraps || reference->wrapped();
   return results;
 }
 
@@ -233,7 +237,7 @@ Status Reference::State::run_node(const Node& node) {
     run_variable(node, in, out, why);
   } else {
     out = allocate_results(node);
-    TOSAIC_CHECK_OK(execute(node, in, out, why));
+    TOSAIC_CHECK_OK(execute(node, in, out, why, wraps));
   }
   if (!why.empty() && unpredictable.empty()) {
     unpredictable = fmt::format("{}: {}", node.full_name(), why);
@@ -271,6 +275,7 @@ Reference::~Reference() = default;
 Expected<std::vector<HostTensor>> Reference::run(std::span<const HostTensor> inputs) {
   State& s = *state_;
   s.unpredictable.clear();
+  s.wraps = false;
   s.values.clear();
   s.uses_left = s.num_uses;
   TOSAIC_CHECK_OK(s.set_inputs(inputs));
@@ -295,6 +300,10 @@ const std::string& Reference::unpredictable() const {
   return state_->unpredictable;
 }
 
+bool Reference::wrapped() const {
+  return state_->wraps;
+}
+
 void Reference::observe(std::function<void(const Node&, std::span<const HostTensor>)> observer) {
   state_->observer = std::move(observer);
 }
@@ -310,7 +319,8 @@ Expected<std::vector<HostTensor>> evaluate(const Node& node) {
     in.push_back(&operand);
   std::vector<HostTensor> out = allocate_results(node);
   std::string unpredictable;
-  TOSAIC_CHECK_OK(execute(node, in, out, unpredictable));
+  bool wraps = false;
+  TOSAIC_CHECK_OK(execute(node, in, out, unpredictable, wraps));
   if (!unpredictable.empty()) {
     return node_error(Code::kUnpredictable, node, "{}", unpredictable);
   }

@@ -385,7 +385,7 @@ def test_a_node_that_cannot_be_computed_is_named(folder, tmp_path):
     np.savez(folder / "s.npz", x=np.zeros((2, 1, 8), np.float32))
     flags = ("--target=tosa-int", "--calibrate=s.npz", "-o", "x.tosa")
     said = fails("compile", program, *flags, code="E0309", folder=folder)
-    assert "aten.sort" in said and "return torch.sort(x)[0] + 1" in said
+    assert "aten.topk" in said and "return torch.sort(x)[0] + 1" in said  # what sort calls
 
 
 class Arc(nn.Module):
@@ -411,6 +411,66 @@ def test_what_calibration_cannot_compute_stays_float(folder, tmp_path):
     nodes = {(node["op"], node["device"]) for node in report["nodes"]}
     assert {("aten.linear.default", "npu"), ("aten.linear.default", "cpu")} <= nodes
     assert report["calibration"]["sqnr_db"] > 30  # of the output that is known
+
+
+class TokenMask(nn.Module):
+    """Attention over tokens, of which those that are 0 are left out: a mask of int64."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(50, 16)
+        self.layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+        self.last = nn.Linear(16, 3)
+
+    def forward(self, tok):
+        return self.last(self.layer(self.embed(tok), src_key_padding_mask=tok == 0).mean(1))
+
+
+class Counting(nn.Module):
+    """The count of what is not 0, and places that are computed."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.last = nn.Embedding(64, 16), nn.Linear(16, 3)
+
+    def forward(self, tok):
+        count = (tok != 0).float().sum(1, keepdim=True)
+        return self.last(self.embed(tok + 1).sum(1) * count)
+
+
+class Hashed(Counting):
+    """Its products are more than int32 holds."""
+
+    def forward(self, tok):
+        return self.last(self.embed(tok * 1000003 * 1000003 % 64))
+
+
+def compile_tokens(module, folder, count=16):
+    tokens = torch.randint(0, 50, (count, 1, 8), generator=torch.Generator().manual_seed(3))
+    torch.manual_seed(0)
+    program = export(module(), (tokens[0],), folder / "tokens.pt2")
+    np.savez(folder / "s.npz", tok=tokens.numpy())
+    flags = ("--target", TARGETS["u85"], "--calibrate", "s.npz", "-o", "x.pte", "--json")
+    result = start("compile", program, *flags, folder=folder)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout), result.stderr
+
+
+@pytest.mark.parametrize("module, on_cpu", ((TokenMask, {"eq"}), (Counting, {"ne", "_to_copy", "to", "add"})))  # fmt: skip
+def test_calibration_computes_int64(tmp_path, module, on_cpu):
+    """Only the arithmetic on int64 itself stays on the CPU."""
+    report, said = compile_tokens(module, tmp_path)
+    assert "W0007" not in said
+    left = {n["op"].split(".")[1] for n in report["nodes"] if n["device"] == "cpu" and n.get("reason")}
+    assert left <= on_cpu, left
+    assert "linear" in {n["op"].split(".")[1] for n in report["nodes"] if n["device"] == "npu"}
+    assert report["calibration"]["sqnr_db"] > 30
+
+
+def test_int64_that_int32_does_not_hold_is_not_calibrated_by(tmp_path):
+    report, said = compile_tokens(Hashed, tmp_path)
+    assert "calibration cannot compute aten.mul" in said
+    assert all(n["device"] == "cpu" for n in report["nodes"])
 
 
 def test_a_node_that_the_npu_lacks_stays_float_with_its_reason(workspace, folder):

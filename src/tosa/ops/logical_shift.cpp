@@ -17,6 +17,9 @@ void compute(RefCall& call) {
       is_outside = true;
       return T{0};
     }
+    if (kLeft && (int64_t{value} << shift) != static_cast<T>(int64_t{value} << shift)) {
+      call.wraps = true;
+    }
     return kLeft ? numeric::logical_left_shift<T>(value, shift)
                  : numeric::logical_right_shift<T>(value, shift);
   });

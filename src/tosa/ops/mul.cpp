@@ -40,6 +40,7 @@ Status reference(RefCall& call) {
       map_pairs<E, PlainElement<int32_t>>(call, [&](int32_t a, int32_t b) {
         const auto result = numeric::mul_shift(a, b, shift);
         overflows |= result.unpredictable;
+        call.wraps |= shift == 0 && int64_t{a} * b != result.value;
         return result.value;
       });
     }
