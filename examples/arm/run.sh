@@ -53,6 +53,14 @@ while [ $# -gt 0 ]; do
   shift
 done
 [ -n "$model" ] || fail "--model_name is missing" "for instance --model_name=dscnn"
+nets=$(sed -n 's/^    "\([a-z0-9_]*\)": Net(.*/\1/p' "$root/test/models/__init__.py")
+grep -qxF -- "$model" <<<"$nets" || fail "there is no network $model in test/models" \
+  "there are $(tr '\n' ' ' <<<"$nets")"
+case $target in
+  ethos-u* | TOSA-*+u[568]*) ;;
+  *) fail "--target=$target: a .pte for an Ethos-U is made here" \
+    "tosaic compile MODEL.pt2 takes the other targets" ;;
+esac
 output=${output:-$root/out/$model}
 
 step "set-up"

@@ -182,12 +182,18 @@ def test_new_op_writes_both_files_and_overwrites_none(tree):
     status, output = run_dev(tree, "new-op", "soft_thing")
     assert status == 1 and "exists already" in output
     assert run_dev(tree, "new-op", "SoftThing")[0] == 1
+    write(tree, "src/aten/ops/many.cpp", "TOSAIC_ATEN_OP(soft) = {};\nTOSAIC_ATEN_OP(softer) = {};\n")
+    status, output = run_dev(tree, "new-op", "softer")
+    assert status == 1 and "src/aten/ops/many.cpp has the row softer already" in output
+    assert not (tree / "test/ops/test_softer.py").exists()
 
 
 @pytest.mark.parametrize("script, flags, message", [
     ("examples/arm/run.sh", ["--model=x"], "the flags are --model_name, --target, --output, --build_only"),
     ("examples/arm/run.sh", ["--build_only"], "--model_name is missing"),
     ("examples/arm/run.sh", ["--model-name="], "--model-name needs a value"),
+    ("examples/arm/run.sh", ["--model_name=dscnn", "--target=tosa-int"], "a .pte for an Ethos-U is made here"),
+    ("examples/arm/run.sh", ["--model_name=nope"], "there is no network nope in test/models"),
     ("test/setup_testing.sh", ["--fast"], "the flags are --run, --no-build, --recreate"),
 ])
 def test_scripts_name_their_flags_on_a_wrong_one(script, flags, message):
