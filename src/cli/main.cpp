@@ -12,6 +12,7 @@
 #include "driver/inspect.h"
 #include "driver/ops.h"
 #include "support/mapped_file.h"
+#include "support/printable.h"
 
 namespace tosaic::cli {
 namespace {
@@ -112,15 +113,15 @@ int run_explain_command(Flags& flags) {
 int run_run_command(const Flags& flags) {
   if (!flags.batch.empty()) return show(run_batch(flags.batch));
   const std::pair<std::string_view, const std::string&> needed[] = {
-      {"a program", flags.run.program},
-      {"--input", flags.run.input},
-      {"--output", flags.run.output}};
+      {"a program", flags.run.program}, {"--input", flags.run.input}};
   for (const auto& [name, value] : needed) {
     if (value.empty())
       return fail(error(Code::kOption, "{} is missing", name).with_hint("see tosaic run --help"));
   }
-  const Expected<std::string> warning = run_program(flags.run);
+  std::string summary;
+  const Expected<std::string> warning = run_program(flags.run, &summary);
   if (!warning) return fail(warning.error());
+  if (flags.run.output.empty()) std::fputs(printable(summary).c_str(), stdout);
   if (!warning->empty()) {
     Diagnostic d = error(Code::kUnpredictable, "{}", *warning);
     d.severity = Severity::kWarning;

@@ -156,7 +156,9 @@ void add_run(CLI::App& app, Flags& f) {
   c.add_option("--input", f.run.input,
                ".npz with an array per input; a first axis more than the input's means samples")
       ->excludes(batch);
-  c.add_option("-o,--output", f.run.output, ".npz to write, an array per output")->excludes(batch);
+  c.add_option("-o,--output", f.run.output,
+               ".npz to write, an array per output; without it their ranges are printed")
+      ->excludes(batch);
 }
 
 void add_inspect(CLI::App& app, Flags& f) {

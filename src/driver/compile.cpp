@@ -127,7 +127,8 @@ class Compilation {
   Expected<bool> vela_takes(std::span<Node* const> nodes);
   Status evict_refused_nodes();
   void warn_of_evicted();
-  bool is_float_program() const;
+  bool wants_samples() const;
+  std::string hint_for_left(const NodeReport& first) const;
   Status refuse_what_is_left();
   void warn_of_cpu();
   Status compile_to_tosa();
@@ -343,12 +344,29 @@ void Compilation::warn_of_evicted() {
   sink_.add(std::move(d));
 }
 
-/// Nothing in the program is quantised, and no samples were given to do it.
-bool Compilation::is_float_program() const {
-  return options_.calibration.path.empty() &&
-         std::ranges::none_of(placements_, [](const Placement& p) {
-           return p.on_target || !p.reason;  // without a reason: quantize and dequantize nodes
+/// Samples would help: nodes are left for want of quantisation, nothing in the program is quantised
+/// or in training for it, and no samples were given.
+bool Compilation::wants_samples() const {
+  const auto is_quantised = [](const Placement& p) {
+    const std::string_view name = aten::shown_name(*p.node);
+    return p.on_target || !p.reason ||  // without a reason: quantize and dequantize nodes
+           name.find("fake_quant") != name.npos || name.find("qparams") != name.npos;
+  };
+  return options_.calibration.path.empty() && options_.target.kind != TargetKind::kTosaFp &&
+         std::ranges::none_of(placements_, is_quantised) &&
+         std::ranges::any_of(placements_, [](const Placement& p) {
+           return p.reason->code == Code::kRejectNotQuantised;
          });
+}
+
+/// What to do about nodes that are left, of which `first` is the first.
+std::string Compilation::hint_for_left(const NodeReport& first) const {
+  if (first.reason && first.reason->code != Code::kRejectNotQuantised &&
+      !first.reason->hint.empty()) {
+    return first.reason->hint;
+  }
+  if (wants_samples()) return "quantise the program: give samples of its inputs with --calibrate";
+  return "see all of them with: " + explain_command(options_);
 }
 
 /// With --strict, and for targets without a CPU, a node that is left is an error.
@@ -372,10 +390,7 @@ Status Compilation::refuse_what_is_left() {
   d.notes.push_back(fmt::format("{} of {} nodes are not taken by {}", num_left,
                                 report_.nodes.size(), report_.target));
   if (!first->command.empty()) d.notes.push_back("show this alone with: " + first->command);
-  d.hint = "see all of them with: " + explain_command(options_);
-  if (is_float_program()) {
-    d.hint = "quantise the program: give samples of its inputs with --calibrate";
-  }
+  d.hint = hint_for_left(*first);
   return d;
 }
 
@@ -388,7 +403,7 @@ void Compilation::warn_of_cpu() {
       error(Code::kWarnCpu, "{} of {} nodes run on the CPU", num_left, report_.nodes.size());
   d.severity = Severity::kWarning;
   d.hint = "see why with: " + explain_command(options_);
-  if (is_float_program()) {
+  if (wants_samples()) {
     d.hint = "quantise the program: give samples of its inputs with --calibrate";
   }
   sink_.add(std::move(d));
@@ -657,6 +672,7 @@ Status Compilation::compile() {
     return error(Code::kOption, "--tosa-version: a .pte is made of TOSA 1.0, which Vela reads")
         .with_hint("--target tosa-int or tosa-fp writes a .tosa of another version");
   }
+  TOSAIC_CHECK_OK(check_folder_of(options_.output));
   TOSAIC_CHECK_OK(read());
   TOSAIC_CHECK_OK(require_aten());
   TOSAIC_CHECK_OK(refuse_symbolic_sizes(*module_->main()));

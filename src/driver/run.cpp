@@ -2,8 +2,11 @@
 #include "driver/run.h"
 
 #include <algorithm>
+#include <cstring>
+#include <limits>
 
 #include "support/mapped_file.h"
+#include "support/npy_header.h"
 #include "support/npz.h"
 #include "tosa/flatbuffer.h"
 #include "tosa/reference.h"
@@ -25,7 +28,7 @@ std::string_view array_type(DType dtype) {
 }
 
 /// The array of an input: by its name; else by position when no array has a name of the program.
-const NpyArray* find_array(const std::vector<NpyArray>& arrays, const Graph& graph, size_t index) {
+NpyArray* find_array(std::vector<NpyArray>& arrays, const Graph& graph, size_t index) {
   const auto named = [&](const Value* v) {
     return std::ranges::find(arrays, v->name(),
                              [](const NpyArray& a) -> std::string_view { return a.name; });
@@ -44,29 +47,61 @@ struct Samples {
 };
 
 Diagnostic input_error(const Value& v, std::string_view what, const std::string& file) {
-  return error(Code::kInput, "input \"{}\" is {}; {}", v.name(), to_string(v.type()), what)
+  return error(Code::kInput, "input \"{}\" is {}[{}]; {}", v.name(), torch_name(v.dtype()),
+               fmt::join(v.shape().begin(), v.shape().end(), ","), what)
       .at({.file = file});
 }
 
-Expected<Samples> match_inputs(const Graph& graph, const std::vector<NpyArray>& arrays,
+/// int64, which PyTorch's programs have in the place of TOSA's int32, as int32. False when some
+/// number does not fit.
+bool narrow(NpyArray& array) {
+  std::vector<std::byte> narrowed(array.data.size() / 2);
+  for (size_t i = 0; i < array.data.size() / sizeof(int64_t); ++i) {
+    int64_t wide = 0;
+    std::memcpy(&wide, array.data.data() + i * sizeof(wide), sizeof(wide));
+    const auto value = static_cast<int32_t>(wide);
+    if (value != wide) return false;
+    std::memcpy(narrowed.data() + i * sizeof(value), &value, sizeof(value));
+  }
+  array.data = std::move(narrowed);
+  array.dtype = "i4";
+  return true;
+}
+
+Diagnostic no_array(const Value& v, const std::vector<NpyArray>& arrays, const std::string& file) {
+  if (arrays.empty()) return input_error(v, "the file has no array at all", file);
+  std::vector<std::string_view> names;
+  for (const NpyArray& given : arrays)
+    names.push_back(given.name);
+  return input_error(
+      v, fmt::format("the file has no array of that name but {}", fmt::join(names, ", ")), file);
+}
+
+Status check_type(const Value& v, NpyArray& a, const std::string& file) {
+  const std::string_view type = array_type(v.dtype());
+  if (a.dtype == type) return ok();
+  const bool is_wide = v.dtype() == DType::kI32 && a.dtype == "i8";
+  if (is_wide && narrow(a)) return ok();
+  Diagnostic d = input_error(
+      v,
+      is_wide ? fmt::format("array \"{}\" has an integer that int32 does not hold", a.name)
+              : fmt::format("array \"{}\" has type {}, {} is needed", a.name,
+                            npy_dtype_name(a.dtype), npy_dtype_name(type)),
+      file);
+  d.hint = fmt::format("convert it before numpy.savez: array.astype(numpy.{})",
+                       type == "b1" ? "bool_" : npy_dtype_name(type));
+  if (is_wide) d.hint.clear();
+  return d;
+}
+
+Expected<Samples> match_inputs(const Graph& graph, std::vector<NpyArray>& arrays,
                                const std::string& file) {
   Samples samples;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     const Value& v = *graph.inputs()[i];
-    const NpyArray* a = find_array(arrays, graph, i);
-    if (a == nullptr) {
-      std::vector<std::string_view> names;
-      for (const NpyArray& given : arrays)
-        names.push_back(given.name);
-      return input_error(
-          v, fmt::format("the file has no array of that name but {}", fmt::join(names, ", ")),
-          file);
-    }
-    const std::string_view type = array_type(v.dtype());
-    if (a->dtype != type) {
-      return input_error(
-          v, fmt::format("array \"{}\" has type {}, {} is needed", a->name, a->dtype, type), file);
-    }
+    NpyArray* a = find_array(arrays, graph, i);
+    if (a == nullptr) return no_array(v, arrays, file);
+    TOSAIC_CHECK_OK(check_type(v, *a, file));
     const std::vector<int64_t> wanted(v.shape().begin(), v.shape().end());
     const bool exact = a->shape == wanted;
     const bool batched = !exact && a->shape.size() == wanted.size() + 1 &&
@@ -89,9 +124,40 @@ Expected<Samples> match_inputs(const Graph& graph, const std::vector<NpyArray>& 
   return samples;
 }
 
+template <typename T>
+std::string range_text(const NpyArray& array) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  double sum = 0;
+  const size_t count = array.data.size() / sizeof(T);
+  for (size_t i = 0; i < count; ++i) {
+    T stored;
+    std::memcpy(&stored, array.data.data() + i * sizeof(T), sizeof(T));
+    const auto value = static_cast<double>(stored);
+    low = std::min(low, value);
+    high = std::max(high, value);
+    sum += value;
+  }
+  if (count == 0) return "empty";
+  return fmt::format("from {:.6g} to {:.6g}, mean {:.6g}", low, high,
+                     sum / static_cast<double>(count));
+}
+
+/// A line of an output: its shape and the range of its numbers.
+std::string summary_of(const NpyArray& array) {
+  std::string range;
+  if (array.dtype == "f4") range = range_text<float>(array);
+  if (array.dtype == "i1") range = range_text<int8_t>(array);
+  if (array.dtype == "i2") range = range_text<int16_t>(array);
+  if (array.dtype == "i4") range = range_text<int32_t>(array);
+  if (array.dtype == "b1") range = range_text<uint8_t>(array);
+  return fmt::format("{}: {}[{}]{}{}\n", array.name, npy_dtype_name(array.dtype),
+                     fmt::join(array.shape, ","), range.empty() ? "" : " ", range);
+}
+
 }  // namespace
 
-Expected<std::string> run_program(const RunOptions& options) {
+Expected<std::string> run_program(const RunOptions& options, std::string* summary) {
   if (!options.program.ends_with(".tosa")) {
     return error(Code::kFileKind, "{} is not a .tosa file", options.program)
         .with_hint("compile the program with --target tosa-int or tosa-fp first");
@@ -100,7 +166,7 @@ Expected<std::string> run_program(const RunOptions& options) {
   TOSAIC_TRY(const auto module, tosa::read_flatbuffer(file->bytes(), file, options.program));
   if (options.input.empty()) return std::string();
   const Graph& graph = *module->main();
-  TOSAIC_TRY(const std::vector<NpyArray> arrays, read_npz(options.input));
+  TOSAIC_TRY(std::vector<NpyArray> arrays, read_npz(options.input));
   TOSAIC_TRY(const Samples samples, match_inputs(graph, arrays, options.input));
 
   std::vector<NpyArray> results;
@@ -128,7 +194,10 @@ Expected<std::string> run_program(const RunOptions& options) {
     }
     if (warning.empty() && !reference.unpredictable().empty()) warning = reference.unpredictable();
   }
-  TOSAIC_CHECK_OK(write_npz(options.output, results));
+  if (!options.output.empty()) TOSAIC_CHECK_OK(write_npz(options.output, results));
+  for (const NpyArray& array : results) {
+    if (summary != nullptr) *summary += summary_of(array);
+  }
   return warning;
 }
 

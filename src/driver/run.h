@@ -16,7 +16,8 @@ struct RunOptions {
 /// `tosaic run`: executes a .tosa by the scalar reference. Arrays may have a first axis more than
 /// the input: then they are samples, all inputs have as many, and outputs get that axis too.
 /// Errors: E0310 when an array is missing, of another dtype or shape. A result that the
-/// specification leaves open gives the returned text, which names the node.
-Expected<std::string> run_program(const RunOptions& options);
+/// specification leaves open gives the returned text, which names the node. `summary` receives a
+/// line per output: its shape and the range of its numbers. Without an output file none is written.
+Expected<std::string> run_program(const RunOptions& options, std::string* summary = nullptr);
 
 }  // namespace tosaic

@@ -116,7 +116,7 @@ Reject no_row(const Node& node) {
   const auto name = aten::shown_name(node);
   if (!name.starts_with("higher_order.")) {
     Reject r = reject(Code::kRejectNoRow, "{}: no operator row serves it", name);
-    r.hint = "write it with operators that `tosaic ops` lists, or call run_decompositions()";
+    r.hint = "write it with operators that `tosaic ops` lists, which run_decompositions() may do";
     return r;
   }
   Reject r = reject(Code::kRejectNoRow,
@@ -124,6 +124,21 @@ Reject no_row(const Node& node) {
                     "program runs are not lowered",
                     name);
   r.hint = "decide before the export, or compute both sides and choose by torch.where";
+  return r;
+}
+
+/// TOSA has no float64. Constants of it a row may convert.
+std::optional<Reject> has_float64(const Node& node) {
+  const auto is_double = [](const Value* v) {
+    return v != nullptr && !v->is_constant() && v->dtype() == DType::kF64;
+  };
+  const bool reads =
+      std::ranges::any_of(node.operands(), [&](const Use& use) { return is_double(use.value()); });
+  if (!reads && std::ranges::none_of(node.results(), [&](const Value& v) { return is_double(&v); }))
+    return std::nullopt;
+  Reject r = reject(Code::kRejectDtype, "{}: it computes in float64, which TOSA lacks",
+                    aten::shown_name(node));
+  r.hint = "convert model and inputs with .float() before the export";
   return r;
 }
 
@@ -156,6 +171,7 @@ std::optional<Reject> try_lower(const Node& node, const Target& target, Int64 in
       return r;
     }
   }
+  if (auto reason = has_float64(node)) return reason;
   if (int64 == Int64::kRefused) {
     if (auto reason = reads_64_bits(node)) return reason;
   }

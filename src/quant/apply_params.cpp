@@ -92,7 +92,7 @@ class Application {
       forms_.erase(node);
       rejected_.emplace(
           node, reject(Code::kRejectNothingToDo, "{}: moves data between nodes that stay float",
-                       node->full_name()));
+                       aten::shown_name(*node)));
     }
   }
 

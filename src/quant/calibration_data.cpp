@@ -8,6 +8,9 @@
 #include <optional>
 #include <string_view>
 
+#include "quant/histogram.h"
+#include "support/npy_header.h"
+
 namespace tosaic {
 namespace {
 
@@ -62,6 +65,43 @@ std::optional<size_t> find_nan(const NpyArray& array) {
   return std::nullopt;
 }
 
+/// The position of a float32 that calibration takes for an infinity, beside other numbers: in a
+/// mask of one number and infinities they are meant.
+std::optional<size_t> find_infinity(const NpyArray& array) {
+  std::optional<size_t> found;
+  float number = 0;
+  bool any = false;
+  bool varies = false;
+  for (size_t i = 0; i < array.data.size() / sizeof(float); ++i) {
+    float value;
+    std::memcpy(&value, array.data.data() + i * sizeof(float), sizeof(float));
+    if (!(std::fabs(value) < kGreatestMagnitude)) {
+      if (!found) found = i;
+    } else {
+      varies = varies || (any && value != number);
+      number = value;
+      any = true;
+    }
+  }
+  return varies || !any ? found : std::nullopt;
+}
+
+/// The position of an int64 that int32, which stands for it in TOSA, does not hold.
+std::optional<size_t> find_wide(const NpyArray& array) {
+  for (size_t i = 0; i < array.data.size() / sizeof(int64_t); ++i) {
+    int64_t value;
+    std::memcpy(&value, array.data.data() + i * sizeof(value), sizeof(value));
+    if (value != static_cast<int32_t>(value)) return i;
+  }
+  return std::nullopt;
+}
+
+std::string shown(const Value& input) {
+  const Shape& shape = input.shape();
+  return fmt::format("{}[{}]", torch_name(input.dtype()),
+                     fmt::join(shape.begin(), shape.end(), ","));
+}
+
 /// 64-bit integers as the 32-bit ones that stand for them in TOSA.
 tosa::HostTensor narrowed(const Shape& shape, std::span<const std::byte> bytes) {
   tosa::HostTensor tensor = tosa::HostTensor::allocate(DType::kI32, shape);
@@ -77,10 +117,15 @@ tosa::HostTensor narrowed(const Shape& shape, std::span<const std::byte> bytes) 
 Status check_array(const std::string& path, const Value& input, const NpyArray& array) {
   const auto type = numpy_type(input.dtype());
   if (!type || array.dtype != *type) {
-    return bad_samples(path,
-                       fmt::format("input \"{}\" is {}, array \"{}\" has type {}, {} is needed",
-                                   input.name(), to_string(input.type()), array.name, array.dtype,
-                                   type.value_or("a type that NumPy lacks")));
+    Diagnostic d = bad_samples(
+        path, fmt::format("input \"{}\" is {}, array \"{}\" has type {}; {} is needed",
+                          input.name(), shown(input), array.name, npy_dtype_name(array.dtype),
+                          type ? npy_dtype_name(*type) : "a type that NumPy lacks"));
+    if (type) {
+      d.hint = fmt::format("convert it before numpy.savez: array.astype(numpy.{})",
+                           *type == "b1" ? "bool_" : npy_dtype_name(*type));
+    }
+    return d;
   }
   const Shape& shape = input.shape();
   if (array.shape.size() != static_cast<size_t>(shape.rank()) + 1 ||
@@ -88,16 +133,23 @@ Status check_array(const std::string& path, const Value& input, const NpyArray& 
     return bad_samples(
         path,
         fmt::format("input \"{}\" is {}, array \"{}\" has shape [{}]; [samples{}{}] is needed",
-                    input.name(), to_string(input.type()), array.name, fmt::join(array.shape, ","),
+                    input.name(), shown(input), array.name, fmt::join(array.shape, ","),
                     shape.rank() > 0 ? "," : "", fmt::join(shape.begin(), shape.end(), ",")));
   }
   const std::optional<size_t> nan = array.dtype == "f4"   ? find_nan<float>(array)
                                     : array.dtype == "f8" ? find_nan<double>(array)
                                                           : std::nullopt;
-  if (nan) {
-    const auto elements = static_cast<size_t>(std::max<int64_t>(1, shape.num_elements()));
+  const auto elements = static_cast<size_t>(std::max<int64_t>(1, shape.num_elements()));
+  const auto has = [&](std::string_view what, size_t index) {
     return bad_samples(
-        path, fmt::format("array \"{}\" has a NaN in sample {}", array.name, *nan / elements));
+        path, fmt::format("array \"{}\" has {} in sample {}", array.name, what, index / elements));
+  };
+  if (nan) return has("a NaN", *nan);
+  if (array.dtype == "f4") {
+    if (const auto i = find_infinity(array)) return has("an infinity, or a number above 1e30,", *i);
+  }
+  if (array.dtype == "i8") {
+    if (const auto i = find_wide(array)) return has("an integer that int32 does not hold", *i);
   }
   return ok();
 }
@@ -128,6 +180,10 @@ Status CalibrationData::add(const std::string& path, const Graph& graph) {
     }
     file.count = count;
     file.arrays.push_back({array->name, array->dtype, array->shape, std::move(array->data)});
+  }
+  for (const NpyArray& array : arrays) {
+    const bool is_known = std::ranges::find(unused_, array.name) != unused_.end();
+    if (!array.data.empty() && !is_known) unused_.push_back(array.name);
   }
   num_samples_ += file.count;
   files_.push_back(std::move(file));

@@ -25,6 +25,8 @@ class CalibrationData {
   int64_t num_samples() const { return num_samples_; }
   /// Views of the arrays of one sample, in the order of the program's inputs.
   std::vector<tosa::HostTensor> sample(int64_t index) const;
+  /// Names of the arrays that no input takes.
+  const std::vector<std::string>& unused() const { return unused_; }
   /// There are several samples and all have the same bits.
   bool all_equal() const;
 
@@ -43,6 +45,7 @@ class CalibrationData {
 
   std::vector<Input> inputs_;
   std::vector<File> files_;
+  std::vector<std::string> unused_;
   int64_t num_samples_ = 0;
 };
 

@@ -32,6 +32,12 @@ Diagnostic warning(Code code, std::string message, std::string hint) {
 }
 
 void warn_of_samples(const CalibrationData& data, const std::string& path, DiagnosticSink& sink) {
+  if (!data.unused().empty()) {
+    sink.add(warning(
+        Code::kInput,
+        fmt::format("no input takes these arrays of {}: {}", path, fmt::join(data.unused(), ", ")),
+        "arrays are found by the names of the program's inputs, which tosaic inspect shows"));
+  }
   const std::string hint = "give some hundred samples of what the program will see";
   if (data.num_samples() == 1) {
     sink.add(

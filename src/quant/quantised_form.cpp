@@ -85,7 +85,7 @@ class Planning {
  private:
   Planned unknown(std::string_view what) const {
     return {std::nullopt, reject(Code::kRejectNotQuantised, "{}: {} has no quantised form",
-                                 node_.full_name(), what)};
+                                 aten::shown_name(node_), what)};
   }
   Operand quantised_constant(const Value& value, const TensorType& type) {
     ConstantStage stage;
@@ -271,7 +271,7 @@ Expected<Planned> quantised_form(const Node& node, const ActivationTypes& type_o
   if (dtype != DType::kF32) {
     return Planned{std::nullopt,
                    reject(Code::kRejectDtype, "{}: it has {}, and only float32 is quantised",
-                          node.full_name(), torch_name(dtype))};
+                          aten::shown_name(node), torch_name(dtype))};
   }
   TOSAIC_TRY(Planned planned, Planning(node, type_of, precision).plan());
   if (!planned.form) return planned;

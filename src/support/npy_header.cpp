@@ -18,9 +18,12 @@ constexpr size_t kAlignment = 64;
 struct Dtype {
   std::string_view name;
   size_t num_bytes;
+  std::string_view long_name;
 };
-constexpr Dtype kDtypes[] = {{"b1", 1}, {"i1", 1}, {"i2", 2}, {"i4", 4}, {"i8", 8}, {"u1", 1},
-                             {"u2", 2}, {"u4", 4}, {"u8", 8}, {"f2", 2}, {"f4", 4}, {"f8", 8}};
+constexpr Dtype kDtypes[] = {{"b1", 1, "bool"},    {"i1", 1, "int8"},    {"i2", 2, "int16"},
+                             {"i4", 4, "int32"},   {"i8", 8, "int64"},   {"u1", 1, "uint8"},
+                             {"u2", 2, "uint16"},  {"u4", 4, "uint32"},  {"u8", 8, "uint64"},
+                             {"f2", 2, "float16"}, {"f4", 4, "float32"}, {"f8", 8, "float64"}};
 
 Diagnostic damaged(std::string_view what) {
   return error(Code::kNpy, "damaged array header: {}", what);
@@ -156,6 +159,11 @@ class HeaderParser {
 };
 
 }  // namespace
+
+std::string_view npy_dtype_name(std::string_view dtype) {
+  const auto* const it = std::ranges::find(kDtypes, dtype, &Dtype::name);
+  return it == std::end(kDtypes) ? dtype : it->long_name;
+}
 
 size_t npy_element_bytes(std::string_view dtype) {
   for (const Dtype& known : kDtypes) {

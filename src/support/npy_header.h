@@ -29,6 +29,9 @@ Expected<NpyHeader> parse_npy_header(std::span<const std::byte> file);
 /// The header, padded to a multiple of 64 bytes, of a little-endian array in C order.
 std::string make_npy_header(std::string_view dtype, std::span<const int64_t> shape);
 
+/// NumPy's name of a dtype of NpyArray: "int32" of "i4".
+std::string_view npy_dtype_name(std::string_view dtype);
+
 /// Bytes of one element of a dtype of NpyArray, or 0 when there is no such dtype.
 size_t npy_element_bytes(std::string_view dtype);
 

@@ -122,6 +122,18 @@ Status write_file(const std::string& path, std::string_view text) {
   return write_file(path, std::as_bytes(std::span<const char>(text.data(), text.size())));
 }
 
+Status check_folder_of(const std::string& path) {
+  const std::string file = through_link(path);
+  std::error_code failure;
+  if (std::filesystem::exists(file, failure) && !std::filesystem::is_regular_file(file, failure)) {
+    return ok();  // a device
+  }
+  const size_t slash = file.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : file.substr(0, slash + 1);
+  if (::access(folder.c_str(), W_OK | X_OK) == 0) return ok();
+  return write_error(path, "write in its folder", errno);
+}
+
 std::string temporary_directory() {
   const char* directory = std::getenv("TMPDIR");
   return directory != nullptr && *directory != '\0' ? directory : "/tmp";

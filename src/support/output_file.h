@@ -16,6 +16,10 @@ Status write_file(const std::string& path, std::span<const std::span<const std::
 Status write_file(const std::string& path, std::span<const std::byte> content);
 Status write_file(const std::string& path, std::string_view text);
 
+/// An error, before long work, when the folder of a file to be written is not there or not
+/// writable.
+Status check_folder_of(const std::string& path);
+
 /// $TMPDIR, else /tmp.
 std::string temporary_directory();
 

@@ -4,6 +4,7 @@ numbers are right is what test/ops and test/models are about.)"""
 
 import numpy as np
 import pytest
+import torch
 
 from ..common import SAMPLES
 from ..tester.stages import net
@@ -87,8 +88,8 @@ A, B = two(*SHAPE)
     ({"a": A, "c": B}, ('"b"', "a, c")),
     ({"a": A, "b": B[0]}, ('"b"', "[4,8,8]")),
     ({"a": A, "b": B[..., :4]}, ('"b"', "[1,4,8,4]")),
-    ({"a": A.astype(np.float64), "b": B}, ('"a"', "f8", "f4")),
-    ({"a": A.astype(np.int8), "b": B}, ('"a"', "i1", "f4")),
+    ({"a": A.astype(np.float64), "b": B}, ('"a"', "float64", "float32", "astype(numpy.float32)")),
+    ({"a": A.astype(np.int8), "b": B}, ('"a"', "int8", "float32")),
     ({"a": np.stack([A, A]), "b": np.stack([B, B, B])}, ("3", "2", "samples")),
     ({"a": np.stack([A, A]), "b": B}, ("samples",)),
 ])  # fmt: skip
@@ -98,6 +99,38 @@ def test_wrong_arrays_are_named(sub, folder, arrays, words):
     assert "in.npz" in text
     for word in words:
         assert word in text, text
+
+
+class Tokens(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = torch.nn.Embedding(9, 4)
+
+    def forward(self, tok):
+        return self.embed(tok)
+
+
+def test_tokens_may_be_int64(folder, tmp_path):
+    tokens = torch.tensor([[1, 8, 0]])
+    program = tmp_path / "t.pt2"
+    model = Tokens().eval()
+    torch.export.save(torch.export.export(model, (tokens,)), program)
+    made = start("compile", program, "--target=tosa-fp", "-o", "t.tosa", folder=folder)
+    assert made.returncode == 0, made.stderr
+    np.savez(folder / "in.npz", tok=tokens.numpy())
+    result = start("run", "t.tosa", "--input=in.npz", "-o", "out.npz", folder=folder)
+    assert result.returncode == 0, result.stderr
+    with np.load(folder / "out.npz") as outputs:
+        np.testing.assert_array_equal(outputs[outputs.files[0]], model(tokens).detach().numpy())
+    shown = start("run", "t.tosa", "--input=in.npz", folder=folder)
+    low, high = model(tokens).min().item(), model(tokens).max().item()
+    assert f"float32[1,3,4] from {low:.6g} to {high:.6g}" in shown.stdout
+    np.savez(folder / "in.npz", tok=np.array([[1, 2**40, 0]]))
+    text = fails("run", "t.tosa", "--input=in.npz", "-o", "o.npz", code="E0310", folder=folder)
+    assert "int32[1,3]" in text and "int32 does not hold" in text
+    np.savez(folder / "in.npz")
+    text = fails("run", "t.tosa", "--input=in.npz", "-o", "o.npz", code="E0310", folder=folder)
+    assert "no array at all" in text
 
 
 def test_wrong_files_are_errors(sub, folder):

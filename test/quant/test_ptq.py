@@ -308,8 +308,8 @@ def test_the_number_of_cores_changes_nothing(classifier, tmp_path, observer):
     assert (made.folder / "one.tosa").read_bytes() == made.path.read_bytes()
 
 
-def with_nan(samples):
-    samples[2, 0, 0, 3, 3] = np.nan
+def with_one(number, samples):
+    samples[2, 0, 0, 3, 3] = number
     return samples
 
 
@@ -319,12 +319,15 @@ def with_nan(samples):
         ({"y": images(2), "x ": images(2), "z": images(0)}, None),
         ({"x": images(2)[:, 0]}, "shape [2,1,49,10]"),
         ({"x": images(2)[0]}, "[samples,1,1,49,10] is needed"),
-        ({"x": images(2).astype(np.float64)}, "type f8"),
-        ({"x": with_nan(images(4))}, "NaN in sample 2"),
+        ({"x": images(2).astype(np.float64)}, "type float64; float32 is needed"),
+        ({"x": images(2).astype(np.float64)}, "array.astype(numpy.float32)"),
+        ({"x": with_one(np.nan, images(4))}, "NaN in sample 2"),
+        ({"x": with_one(np.inf, images(4))}, "an infinity, or a number above 1e30, in sample 2"),
+        ({"x": np.sign(images(4)) * np.float32(1e38)}, "above 1e30, in sample 0"),
         ({"x": images(0)}, "no samples"),
         ({}, "no array"),
     ],
-    ids=("by position", "rank", "one sample", "dtype", "nan", "empty", "nothing"),
+    ids=("by position", "rank", "one sample", "dtype", "dtype's hint", "nan", "infinity", "great", "empty", "nothing"),
 )
 def test_bad_samples_are_one_error(classifier, folder, arrays, words):
     np.savez(folder / "s.npz", **arrays)
@@ -334,6 +337,35 @@ def test_bad_samples_are_one_error(classifier, folder, arrays, words):
         return
     said = fails("compile", classifier, *flags, code="E0310", folder=folder)
     assert words in said and "s.npz" in said
+
+
+def test_an_array_that_no_input_takes_is_told(classifier, tmp_path):
+    made = Quantised(classifier, tmp_path / "made", x=images(4), labels=np.zeros(4))
+    assert "E0310" in made.warnings and "samples.npz: labels" in made.stderr
+
+
+class Masked(nn.Module):
+    def forward(self, x, mask):
+        return torch.softmax(x + mask, -1)
+
+
+def test_a_mask_may_be_infinite(tmp_path):
+    x, mask = torch.randn(8, 1, 8), torch.zeros(8, 1, 8)
+    mask[:, :, 5:] = -torch.inf
+    program = export(Masked(), (x[0], mask[0]), tmp_path / "masked.pt2")
+    made = Quantised(program, tmp_path / "made", x=x.numpy(), mask=mask.numpy())
+    assert "W0004" not in made.warnings
+    codes = made.inputs[1]
+    assert codes["scale"] > 0
+
+
+def test_int64_beyond_int32_is_one_error(tmp_path, folder):
+    tokens = torch.zeros(1, 8, dtype=torch.int64)
+    program = export(TokenMask(), (tokens,), tmp_path / "tokens.pt2")
+    np.savez(folder / "s.npz", tok=np.full((3, 1, 8), 2**40))
+    flags = (f"--target={TARGETS['u85']}", "--calibrate", "s.npz", "-o", "x.pte")
+    said = fails("compile", program, *flags, code="E0310", folder=folder)
+    assert "int64[1,8]" in said or "an integer that int32 does not hold in sample 0" in said
 
 
 def test_inputs_need_an_array_each(workspace, folder):

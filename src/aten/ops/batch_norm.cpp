@@ -78,6 +78,27 @@ Lowered call_batch_norm(const Call& n, Builder& b) {
   return std::vector<Value*>{y, nullptr, nullptr};
 }
 
+/// Statistics of the input itself are those of each channel alone, where there is one image: what
+/// becomes of instance_norm in core ATen.
+Lowered call_instance_norm(const Call& n, Builder& b) {
+  const Shape& shape = n.in(0)->shape();
+  if (!n.b("training") || shape.rank() < 2 || shape[0] != 1) {
+    Reject r = reject(Code::kRejectAttribute,
+                      "{}: statistics of a batch of {}; those of one image are taken",
+                      n.schema().full_name, to_string(shape));
+    r.hint = "call model.eval() before exporting";
+    return r;
+  }
+  Value* y =
+      b.call("aten.instance_norm.default",
+             {n.tensor("input"), n.tensor("weight"), n.tensor("bias"), nullptr, nullptr}, n.out(),
+             {{"use_input_stats", Attr::boolean(true)},
+              {"momentum", n.arg("momentum")},
+              {"eps", n.arg("eps")},
+              {"cudnn_enabled", Attr::boolean(false)}});
+  return std::vector<Value*>{y, nullptr, nullptr};
+}
+
 }  // namespace
 }  // namespace tosaic::aten
 
@@ -99,4 +120,13 @@ TOSAIC_ATEN_OP(native_batch_norm_no_training) = {
     .doc = "Core ATen's form of batch_norm.",
     .traits = Trait::kAlias,
     .lower = call_batch_norm,
+};
+
+TOSAIC_ATEN_OP(native_batch_norm_no_stats) = {
+    .schemas = schemas(
+        "aten::_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, "
+        "bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"),
+    .doc = "Core ATen's form of instance_norm.",
+    .traits = Trait::kAlias,
+    .lower = call_instance_norm,
 };

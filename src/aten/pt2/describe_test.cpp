@@ -45,6 +45,24 @@ TEST(Pt2Describe, JsonTellsInterfaceOperatorsAndSizes) {
   EXPECT_EQ(m["constant_bytes"], 4);
 }
 
+TEST(Pt2Describe, TextShowsExpressionsOfSizesAsPeopleWriteThem) {
+  const std::string symbol = "Symbol('s60', positive=True, integer=True)";
+  const std::pair<std::string, std::string> cases[] = {
+      {"Mul(Integer(2), " + symbol + ")", "x: f32[2*s60,3]"},
+      {"Add(" + symbol + ", Integer(-1))", "x: f32[s60 + -1,3]"},
+      {"Mul(Integer(2), Add(" + symbol + ", Integer(1)))", "x: f32[2*(s60 + 1),3]"},
+      {"FloorDiv(" + symbol + ", Integer(2))", "x: f32[FloorDiv(s60, 2),3]"},
+      {"Mul(Integer(2), ", "x: f32[Mul(Integer(2), ,3]"}};
+  for (const auto& [expression, shown] : cases) {
+    TestPt2 p = example();
+    p.tensor_values["x"]["sizes"][0] = {{"as_expr", {{"expr_str", expression}}}};
+    const TestMemoryFile file;
+    const auto text = describe_pt2(file.put(p.bytes()), false);
+    ASSERT_TRUE(text) << render(text.error());
+    EXPECT_NE(text->find(shown), std::string::npos) << *text;
+  }
+}
+
 TEST(Pt2Describe, TextTellsTheSame) {
   const TestMemoryFile file;
   const auto text = describe_pt2(file.put(example().bytes()), false);
