@@ -240,6 +240,7 @@ Status Compilation::quantise(PassContext& c) {
   TOSAIC_CHECK_OK(verify(main));
   report_.num_samples = quantised_.num_samples;
   report_.sqnr_db = quantised_.sqnr_db;
+  report_.num_infinite = quantised_.num_infinite;
   main.erase_dead_nodes();
   watch_.lap("calibrate");
   return ok();

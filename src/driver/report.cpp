@@ -153,6 +153,10 @@ std::string to_text(const CompileReport& r, bool color) {
   if (r.num_samples != 0) {
     text += fmt::format("  quantised by {} sample{}", r.num_samples, r.num_samples == 1 ? "" : "s");
     if (r.sqnr_db) text += fmt::format("; SQNR {:.1f} dB against float", *r.sqnr_db);
+    if (r.num_infinite != 0) {
+      text += fmt::format(", but for {} value{} infinite or no number in one of both",
+                          r.num_infinite, r.num_infinite == 1 ? "" : "s");
+    }
     text += '\n';
   }
   std::vector<std::string> times;

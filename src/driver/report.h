@@ -89,6 +89,7 @@ struct CompileReport {
   int64_t num_samples = 0;            ///< that our own quantisation used; 0: none
   /// Of the quantised program against float over the first of these; nothing when not measured.
   std::optional<double> sqnr_db;
+  int64_t num_infinite = 0;  ///< values that `sqnr_db` cannot count: infinite in one of both only
   uint64_t output_bytes = 0;
   uint64_t planned_bytes = 0;  ///< memory for values outside the delegates
   uint64_t sram_bytes = 0;     ///< that, and the greatest scratch of a delegate

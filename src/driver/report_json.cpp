@@ -117,6 +117,7 @@ std::string to_json(const CompileReport& r) {
   // JSON has no infinity: equal results have no figure.
   const bool has_sqnr = r.sqnr_db && std::isfinite(*r.sqnr_db);
   j["calibration"] = Json{{"samples", r.num_samples}, {"sqnr_db", nullptr}};
+  j["calibration"]["infinite"] = r.num_infinite;
   if (has_sqnr) j["calibration"]["sqnr_db"] = *r.sqnr_db;
   j["diagnostics"] = array_of(r.diagnostics, diagnostic_json);
   j["times"] = array_of(r.times, time_json);

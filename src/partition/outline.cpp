@@ -139,24 +139,6 @@ Graph& copy_part(Graph& from, const Part& part, std::string_view name) {
 /// Values that calls have replaced: parts collected before name the old ones.
 using Replaced = std::unordered_map<const Value*, Value*>;
 
-/// The same numbers as integers of another size, by ExecuTorch's kernel.
-Value* converted(Graph& graph, Value& v, DType dtype, Node* before, Loc loc) {
-  const OpVariant op = find_op("aten._to_copy.default");
-  Value* operands[] = {&v};
-  const TensorType type{dtype, v.shape(), nullptr};
-  const NamedAttr attr{"dtype", Attr::dtype(dtype)};
-  return &graph
-              .insert({.op = op.op,
-                       .variant = op.variant,
-                       .operands = operands,
-                       .segments = {},
-                       .results = std::span(&type, 1),
-                       .attrs = std::span(&attr, 1),
-                       .loc = loc},
-                      before)
-              .result();
-}
-
 /// TOSA has no 64-bit integers: those that cross the border of a partition, which are indices, are
 /// int32 in it and converted on the CPU.
 void narrow_border(Graph& graph, Node& call, Graph& callee) {
@@ -256,6 +238,23 @@ void order_nodes(Graph& graph) {
 }
 
 }  // namespace
+
+Value* converted(Graph& graph, Value& v, DType dtype, Node* before, Loc loc) {
+  const OpVariant op = find_op("aten._to_copy.default");
+  Value* operands[] = {&v};
+  const TensorType type{dtype, v.shape(), nullptr};
+  const NamedAttr attr{"dtype", Attr::dtype(dtype)};
+  return &graph
+              .insert({.op = op.op,
+                       .variant = op.variant,
+                       .operands = operands,
+                       .segments = {},
+                       .results = std::span(&type, 1),
+                       .attrs = std::span(&attr, 1),
+                       .loc = loc},
+                      before)
+              .result();
+}
 
 Graph& extract(Graph& graph, std::span<Node* const> nodes, std::string_view name) {
   graph.renumber();

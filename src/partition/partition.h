@@ -57,6 +57,9 @@ Status outline(Graph& graph, std::span<const Placement> placements);
 /// from others becomes inputs, and what others read, outputs.
 Graph& extract(Graph& graph, std::span<Node* const> nodes, std::string_view name);
 
+/// The same numbers as integers of another size, by ExecuTorch's kernel.
+Value* converted(Graph& graph, Value& v, DType dtype, Node* before, Loc loc);
+
 /// Replaces a composite by the calls of other operators that its row makes, which come to stand in
 /// its place. The reason, and no change, for a node that is no composite.
 std::optional<Reject> expand(Node& node);

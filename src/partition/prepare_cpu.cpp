@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "partition/partition.h"
 #include "quant/fold_qdq.h"
 
+TOSAIC_USE_ATEN_OP(to);
 TOSAIC_USE_ATEN_OP(unknown);
 
 namespace tosaic {
@@ -55,6 +57,41 @@ void widen_parameters(Node& node) {
   }
 }
 
+/// ExecuTorch's kernels read places as int64 only, where the program (behind Arm's passes) or a
+/// partition has int32: what was narrowed is taken from before that, else it is widened.
+void widen_places(Node& node) {
+  const aten::NodeCall view(node);
+  std::vector<const Value*> places;
+  if (view.call.schema().find("index") != nullptr) places.push_back(view.call.tensor("index"));
+  if (const aten::SchemaArg* arg = view.call.schema().find("indices"); arg != nullptr) {
+    if (arg->kind == aten::ArgKind::kOptionalTensorList) {
+      const auto list = view.call.tensors("indices");
+      places.insert(places.end(), list.begin(), list.end());
+    } else {
+      places.push_back(view.call.tensor("indices"));
+    }
+  }
+  Graph& graph = node.graph();
+  for (int i = 0; i < node.num_operands(); ++i) {
+    Value* v = node.operand(i);
+    if (v == nullptr || v->dtype() != DType::kI32 || std::ranges::find(places, v) == places.end()) {
+      continue;
+    }
+    if (v->is_constant()) {
+      graph.set_operand(node, i,
+                        &graph.add_constant(graph.module().constant_ints(
+                            DType::kI64, v->shape(), int_values(*v->constant()))));
+      continue;
+    }
+    const Node* def = v->def();
+    const bool is_narrowed = def != nullptr && aten::is_aten(*def) && def->num_operands() == 1 &&
+                             def->is(aten::to) && def->operand(0)->dtype() == DType::kI64;
+    graph.set_operand(
+        node, i,
+        is_narrowed ? def->operand(0) : converted(graph, *v, DType::kI64, &node, node.loc()));
+  }
+}
+
 }  // namespace
 
 Status prepare_cpu(Graph& graph, const Target& target, std::span<const Placement> placements) {
@@ -78,6 +115,7 @@ Status prepare_cpu(Graph& graph, const Target& target, std::span<const Placement
       widen_parameters(*node);
     } else {
       TOSAIC_CHECK_OK(unfold(*node));
+      if (!node->is_erased()) widen_places(*node);
     }
     if (node->is_erased() || has_kernel(*node)) continue;  // erased: unfold() replaced it
     Node* before = node->prev();

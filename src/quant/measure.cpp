@@ -13,13 +13,18 @@ namespace {
 struct Power {
   double signal = 0;
   double noise = 0;
+  int64_t num_infinite = 0;  ///< infinite or no number in one of the two, and not the same
 
   void add(const tosa::HostTensor& got, const tosa::HostTensor& wanted) {
     const auto count = wanted.bytes.size() / sizeof(float);
     for (size_t i = 0; i < count; ++i) {
       const double x = wanted.data<float>()[i];
       const double error = got.data<float>()[i] - x;
-      if (!std::isfinite(x) || !std::isfinite(error)) continue;
+      if (!std::isfinite(error)) {
+        const float y = got.data<float>()[i];
+        if (y != wanted.data<float>()[i] && !(std::isnan(x) && std::isnan(y))) ++num_infinite;
+        continue;
+      }
       signal += x * x;
       noise += error * error;
     }
@@ -45,9 +50,9 @@ std::optional<Power> run(const Graph& lowered, const CalibrationData& data,
 
 }  // namespace
 
-std::optional<double> measure_sqnr(const Graph& graph, const CalibrationData& data,
-                                   const std::vector<std::vector<tosa::HostTensor>>& exact,
-                                   Int64 int64) {
+std::optional<Sqnr> measure_sqnr(const Graph& graph, const CalibrationData& data,
+                                 const std::vector<std::vector<tosa::HostTensor>>& exact,
+                                 Int64 int64) {
   LoweredValues values;
   const Target host = host_target();
   const auto lowered = lower_beside(graph, host, values, without_form(graph, host, int64), int64);
@@ -55,8 +60,9 @@ std::optional<double> measure_sqnr(const Graph& graph, const CalibrationData& da
   const std::optional<Power> power = run(**lowered, data, exact);
   graph.module().erase_graph((*lowered)->name());
   if (!power || power->signal == 0) return std::nullopt;
-  if (power->noise == 0) return std::numeric_limits<double>::infinity();
-  return 10 * std::log10(power->signal / power->noise);
+  Sqnr sqnr{.db = std::numeric_limits<double>::infinity(), .num_infinite = power->num_infinite};
+  if (power->noise != 0) sqnr.db = 10 * std::log10(power->signal / power->noise);
+  return sqnr;
 }
 
 }  // namespace tosaic

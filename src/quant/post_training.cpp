@@ -142,7 +142,10 @@ Expected<QuantisationResult> quantise_program(Graph& graph, const CalibrationOpt
   TOSAIC_TRY(result.float_nodes, apply_parameters(graph, chosen, target));
   for (const auto& [node, reason] : seen.not_computed)
     result.float_nodes.insert_or_assign(node, reason);
-  result.sqnr_db = measure_sqnr(graph, data, seen.outputs, seen.int64);
+  if (const auto sqnr = measure_sqnr(graph, data, seen.outputs, seen.int64)) {
+    result.sqnr_db = sqnr->db;
+    result.num_infinite = sqnr->num_infinite;
+  }
   return result;
 }
 

@@ -26,6 +26,7 @@ struct QuantisationResult {
   int64_t num_samples = 0;
   /// Of the outputs, against float, over the first few samples; nothing when it cannot be told.
   std::optional<double> sqnr_db;
+  int64_t num_infinite = 0;  ///< as in Sqnr
 };
 
 /// Quantises a float program for `target` (DESIGN §6, docs/quantisation.md): runs it on samples,

@@ -505,6 +505,24 @@ def test_int64_that_int32_does_not_hold_is_not_calibrated_by(tmp_path):
     assert all(n["device"] == "cpu" for n in report["nodes"])
 
 
+class Log(torch.nn.Module):
+    def forward(self, x):
+        return torch.log(torch.relu(x))
+
+
+def test_infinite_values_are_counted_beside_the_sqnr(folder, tmp_path):
+    """The smallest values have code 0, whose logarithm, on the CPU, is infinite."""
+    program = export(Log(), (torch.ones(1, 8),), tmp_path / "log.pt2")
+    small = [1e-7, 1e-6, 2e-7, 0.5, 1, 1.5, 1.75, 2]
+    np.savez(folder / "s.npz", x=np.array([[small]] * 3, np.float32))
+    flags = ("--target=ethos-u55-128", "--calibrate=s.npz", "--precision=int16x8", "-o", "x.pte")
+    result = start("compile", program, *flags, "--json", folder=folder)
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["calibration"]["infinite"] == 3 * 3
+    result = start("compile", program, *flags, folder=folder)
+    assert ", but for 9 values infinite or no number in one of both" in result.stdout
+
+
 def test_a_node_that_the_npu_lacks_stays_float_with_its_reason(workspace, folder):
     program = workspace.program(net("three_parts")).path
     samples = calibration_arrays(net("three_parts"), ["x"], 4)
