@@ -57,10 +57,19 @@ def run(command, **options):
         raise Failure(f"exit status {status}: {shlex.join(command)}")
 
 
+def is_configured(preset):
+    """Whether build/<preset> was configured, and with the ExecuTorch that is installed since."""
+    ninja = build_dir(preset) / "build.ninja"
+    if not ninja.exists():
+        return False
+    runtimes = python().parent.parent.glob("lib/python*/site-packages/executorch/lib/libexecutorch.so")
+    return not any(runtimes) or "tosaic_standin" in ninja.read_text()
+
+
 def build(preset="release", targets=(), jobs=JOBS, fresh=False):
     """Configures build/<preset> when needed and builds it."""
     sys.stdout.flush()
-    if fresh or not (build_dir(preset) / "build.ninja").exists():
+    if fresh or not is_configured(preset):
         run(["cmake", "--preset", preset, *(["--fresh"] if fresh else [])], stdout=subprocess.DEVNULL)
     run(["cmake", "--build", build_dir(preset), "-j", jobs, *(["--target", *targets] if targets else [])])
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -110,6 +111,18 @@ int run_explain_command(Flags& flags) {
   return run_compile_command(flags, true);
 }
 
+Status check_run_output(const RunOptions& options) {
+  if (options.output.empty()) return ok();
+  if (!options.output.ends_with(".npz")) {
+    return error(Code::kOption, "--output {}: the suffix must be .npz", options.output);
+  }
+  std::error_code none;
+  if (std::filesystem::equivalent(options.input, options.output, none)) {
+    return error(Code::kOption, "--output {}: this is the file of the inputs", options.output);
+  }
+  return ok();
+}
+
 int run_run_command(const Flags& flags) {
   if (!flags.batch.empty()) return show(run_batch(flags.batch));
   const std::pair<std::string_view, const std::string&> needed[] = {
@@ -118,6 +131,7 @@ int run_run_command(const Flags& flags) {
     if (value.empty())
       return fail(error(Code::kOption, "{} is missing", name).with_hint("see tosaic run --help"));
   }
+  if (const Status s = check_run_output(flags.run); !s) return fail(s.error());
   std::string summary;
   const Expected<std::string> warning = run_program(flags.run, &summary);
   if (!warning) return fail(warning.error());
@@ -194,6 +208,17 @@ Diagnostic parse_error(const CLI::App& app, const std::vector<std::string>& args
   return error(Code::kOption, "{}", message).with_hint(fmt::format("see {}", help));
 }
 
+/// A variable of the user's shell that is not set would leave out what the flag asks for.
+Status refuse_empty_values(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    for (const CLI::Option* option : command->get_options()) {
+      if (std::ranges::find(option->results(), "") == option->results().end()) continue;
+      return error(Code::kOption, "{}: the value is empty", option->get_name());
+    }
+  }
+  return ok();
+}
+
 int run(int argc, char** argv) {
   install_signal_handlers();
   CLI::App app("PyTorch to TOSA to Arm Ethos-U", "tosaic");
@@ -215,6 +240,7 @@ int run(int argc, char** argv) {
     if (e.get_exit_code() == 0) return app.exit(e);
     return fail(parse_error(app, args, e.what()));
   }
+  if (const Status s = refuse_empty_values(app); !s) return fail(s.error());
   return dispatch(app, flags);
 }
 

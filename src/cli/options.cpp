@@ -40,22 +40,27 @@ void add_pass_flags(CLI::App& c, PassOptions& p, Flags& f) {
   c.add_flag("--time-passes", p.time_passes, "report the time of each pass");
 }
 
-void add_calibration(CLI::App& c, Flags& f) {
-  CalibrationOptions& o = f.compile.calibration;
-  c.add_option("--calibrate", o.path,
-               "samples to quantise a float program by: a .npz with an array [samples, *shape] per "
-               "input, by name or in order, or a folder of such files");
-  c.add_option("--calibrate-limit", o.limit, "most samples to use (default all)");
-  c.add_option("--observer", f.observer,
-               fmt::format("how samples give ranges: {} (default {})",
-                           fmt::join(observer_names(), ", "), observer_name(o.observer)));
-  c.add_option("--precision", f.precision, "of that quantisation: int8 (default) or int16x8");
-}
-
 std::string check_above_zero(const std::string& text) {
   double number = 0;
   if (CLI::detail::lexical_cast(text, number) && number > 0) return {};
   return fmt::format("{} is not a number above 0", text);
+}
+
+void add_calibration(CLI::App& c, Flags& f) {
+  CalibrationOptions& o = f.compile.calibration;
+  CLI::Option* calibrate = c.add_option(
+      "--calibrate", o.path,
+      "samples to quantise a float program by: a .npz with an array [samples, *shape] per "
+      "input, by name or in order, or a folder of such files");
+  c.add_option("--calibrate-limit", o.limit, "most samples to use (default all)")
+      ->check(check_above_zero)
+      ->needs(calibrate);
+  c.add_option("--observer", f.observer,
+               fmt::format("how samples give ranges: {} (default {})",
+                           fmt::join(observer_names(), ", "), observer_name(o.observer)))
+      ->needs(calibrate);
+  c.add_option("--precision", f.precision, "of that quantisation: int8 (default) or int16x8")
+      ->needs(calibrate);
 }
 
 void add_vela(CLI::App& c, Flags& f) {
@@ -198,7 +203,6 @@ Status resolve_calibration(Flags& f) {
     return error(Code::kOption, "--precision {}: int8 or int16x8 are taken", f.precision);
   }
   o.precision = f.precision == "int8" ? Precision::kInt8 : Precision::kInt16x8;
-  if (o.limit < 0) return error(Code::kOption, "--calibrate-limit {}: is below 0", o.limit);
   return ok();
 }
 
@@ -252,6 +256,46 @@ Status resolve_io(Flags& f) {
   return ok();
 }
 
+/// What Tosaic tells Vela by flags of its own. Vela takes them abbreviated too.
+Status check_vela_flags(const std::vector<std::string>& flags) {
+  static constexpr std::pair<std::string_view, std::string_view> kOwn[] = {
+      {"--accelerator-config", "--target"},   {"--config", "--config"},
+      {"--system-config", "--system-config"}, {"--memory-mode", "--memory-mode"},
+      {"--optimise", "--optimise"},           {"--arena-cache-size", "--arena-cache-size"},
+      {"--output-dir", "--output"},           {"--output-format", "--output"}};
+  for (const std::string& flag : flags) {
+    const std::string_view name = std::string_view(flag).substr(0, flag.find('='));
+    if (!name.starts_with("--") || name.size() < 3) continue;
+    for (const auto& [own, instead] : kOwn) {
+      if (own.starts_with(name)) {
+        return error(Code::kOption, "--vela-flags {}: tosaic sets this flag of Vela itself", name)
+            .with_hint(fmt::format("use tosaic's {}", instead));
+      }
+    }
+  }
+  return ok();
+}
+
+/// Flags that mean nothing for the target.
+Status check_flags_of_vela(const Flags& f) {
+  const VelaOptions& v = f.compile.vela;
+  const std::pair<std::string_view, bool> given[] = {
+      {"--config", !v.config_file.empty()},
+      {"--system-config", !v.system_config.empty()},
+      {"--memory-mode", !v.memory_mode.empty()},
+      {"--arena-cache-size", v.arena_cache_size != 0},
+      {"--sram-limit", !f.sram_limit.empty() && f.compile.target.kind != TargetKind::kCpu},
+      {"--vela", !v.vela_path.empty()},
+      {"--vela-flags", !f.vela_flags.empty()}};
+  for (const auto& [name, is_given] : given) {
+    if (!is_given || f.compile.target.is_ethos_u()) continue;
+    return error(Code::kOption, "{}: target {} does not go through Vela", name,
+                 f.compile.target.name)
+        .with_hint("leave it out, or choose an Ethos-U");
+  }
+  return ok();
+}
+
 Status resolve_log_level(Flags& f) {
   static constexpr std::string_view kNames[] = {"error", "warning", "info", "debug"};
   const auto* const name = std::ranges::find(kNames, f.log_level);
@@ -275,11 +319,13 @@ Status resolve(Flags& f) {
   f.opt.target = target;
   TOSAIC_TRY(f.compile.tosa_version, parse_version(f.tosa_version));
   f.opt.tosa_version = f.compile.tosa_version;
+  TOSAIC_CHECK_OK(check_flags_of_vela(f));
   VelaOptions& v = f.compile.vela;
   v.accelerator = target.name;
   if (v.system_config.empty()) v.system_config = target.default_system_config;
   if (v.memory_mode.empty()) v.memory_mode = target.default_memory_mode;
   v.extra_flags = split(f.vela_flags, ' ');
+  TOSAIC_CHECK_OK(check_vela_flags(v.extra_flags));
   if (f.optimise == "performance") {
     v.optimise = VelaOptimise::kPerformance;
   } else if (f.optimise == "size") {

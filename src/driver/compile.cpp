@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -10,6 +11,7 @@
 #include "aten/row.h"
 #include "driver/borders.h"
 #include "driver/command.h"
+#include "driver/dump_folder.h"
 #include "driver/eviction.h"
 #include "driver/layers.h"
 #include "driver/opt.h"
@@ -427,7 +429,6 @@ Status Compilation::optimise(Graph*& graph) {
 
 Status Compilation::dump(std::string_view name, std::span<const std::byte> content) {
   if (options_.dump_dir.empty()) return ok();
-  TOSAIC_CHECK_OK(make_directories(options_.dump_dir));
   return write_file(fmt::format("{}/{}", options_.dump_dir, name), content);
 }
 
@@ -673,8 +674,13 @@ Status Compilation::compile() {
     return error(Code::kOption, "--tosa-version: a .pte is made of TOSA 1.0, which Vela reads")
         .with_hint("--target tosa-int or tosa-fp writes a .tosa of another version");
   }
+  std::error_code none;
+  if (std::filesystem::equivalent(options_.input, options_.output, none)) {
+    return error(Code::kOption, "-o {}: this is the file of the program", options_.output);
+  }
   TOSAIC_CHECK_OK(check_folder_of(options_.output));
   TOSAIC_CHECK_OK(read());
+  if (!options_.dump_dir.empty()) TOSAIC_CHECK_OK(prepare_dump_folder(options_.dump_dir));
   TOSAIC_CHECK_OK(require_aten());
   TOSAIC_CHECK_OK(refuse_symbolic_sizes(*module_->main()));
   TOSAIC_CHECK_OK(prepare());

@@ -61,6 +61,10 @@ Status check_pass_names(const PassOptions& options) {
 
 Expected<std::string> run_opt(const OptOptions& options) {
   TOSAIC_CHECK_OK(check_pass_names(options.pass_options));
+  if (!options.output.empty() && !options.output.ends_with(".tir") &&
+      !options.output.ends_with(".tosa")) {
+    return error(Code::kOption, "-o {}: the suffix must be .tir or .tosa", options.output);
+  }
   TOSAIC_TRY(const auto module, read_module(options.input));
   std::vector<const Pass*> passes;
   for (const std::string& name : options.passes) {

@@ -170,6 +170,11 @@ Status run_one(const Pass& pass, Graph& graph, PassContext& context) {
   }
 }
 
+/// Whether an error tells of a bug in a pass, and not of the user's program.
+bool tells_of_bug(const Diagnostic& d) {
+  return d.code == Code::kInternal || d.code == Code::kPass || code_id(d.code).starts_with('V');
+}
+
 /// Adds what reruns the failing pass: the path of the text that was written, and the command.
 Diagnostic with_reproducer(Diagnostic d, const PassOptions& options, const Pass& pass,
                            const std::string& text) {
@@ -221,6 +226,7 @@ Status PassManager::run(std::span<const Pass* const> passes, Graph& graph, PassC
       const bool has_new_graphs = graph.module().graphs().size() != num_graphs;
       status = has_new_graphs ? verify(graph.module()) : verify(graph);
     }
+    if (!status && !tells_of_bug(status.error()) && options_.dump_dir.empty()) return status;
     if (!status) {
       const auto restored = before.restore(graph.module());
       return with_reproducer(std::move(status).error(), options_, *pass,

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "aten/builder.h"
+#include "aten/unsigned.h"
 #include "ir/effects.h"
 #include "partition/partition.h"
 
@@ -154,6 +155,27 @@ std::optional<Reject> reads_64_bits(const Node& node) {
   return std::nullopt;
 }
 
+/// A TOSA tensor holds unsigned integers as signed ones of the same bits: what moves them may find
+/// these, and rows that say so.
+std::optional<Reject> reads_unsigned(const Node& node) {
+  const aten::Row& row = aten::row(node.op());
+  using aten::Trait;
+  if (row.has(Trait::kView) || row.has(Trait::kQuantize) || row.has(Trait::kDequantize) ||
+      node.full_name().starts_with("tosaic.")) {
+    return std::nullopt;
+  }
+  const bool keeps = row.has(Trait::kNoOp) && aten::is_held_as_signed(node.result().dtype());
+  for (const Use& use : node.operands()) {
+    const Value* v = use.value();
+    if (v == nullptr || keeps || !aten::is_held_as_signed(v->dtype())) continue;
+    Reject r = reject(Code::kRejectDtype, "{}: it reads {}; TOSA computes with signed integers",
+                      node.full_name(), to_string(v->type()));
+    r.hint = "convert it to a float or to int32 first";
+    return r;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Reject> try_lower(const Node& node, const Target& target, Int64 int64) {
@@ -175,6 +197,7 @@ std::optional<Reject> try_lower(const Node& node, const Target& target, Int64 in
   if (int64 == Int64::kRefused) {
     if (auto reason = reads_64_bits(node)) return reason;
   }
+  if (auto reason = reads_unsigned(node)) return reason;
   Graph scratch(node.graph().module(), "scratch", Dialect::kTosa);
   std::vector<Value*> operands;
   for (const Use& use : node.operands()) {

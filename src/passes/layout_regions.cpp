@@ -236,6 +236,11 @@ int num_flexible_operands(const Node& node) {
     case tosa::AxisRule::kAxisAttr:
       return node.num_operands();
     case tosa::AxisRule::kElementwise: {
+      // The float profile transposes no integers.
+      if (is_float(node.result().dtype()) != is_float(node.operand(0)->dtype()) &&
+          node.is(tosa::cast)) {
+        return 0;
+      }
       // Factors per channel belong to the last axis.
       const Attr* per_channel = node.attr("per_channel");
       return per_channel != nullptr && per_channel->as_bool() ? 0 : spec.num_data;

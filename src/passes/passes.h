@@ -12,6 +12,7 @@ namespace tosaic {
 // ATen graphs.
 Status run_remove_no_ops(Graph& graph, PassContext& context);
 Status run_expand_aliases(Graph& graph, PassContext& context);
+Status run_widen_unsigned(Graph& graph, PassContext& context);
 Status run_fold_constants(Graph& graph, PassContext& context);  // partition/fold_constants.cpp
 Status run_fold_batch_norm(Graph& graph, PassContext& context);
 Status run_fold_qdq(Graph& graph, PassContext& context);     // quant/fold_qdq.cpp
@@ -34,6 +35,10 @@ inline constexpr Pass kRemoveNoOps{
 inline constexpr Pass kExpandAliases{.name = "expand_aliases",
                                      .run = run_expand_aliases,
                                      .doc = "gives operators that have several spellings one"};
+inline constexpr Pass kWidenUnsigned{
+    .name = "widen_unsigned",
+    .run = run_widen_unsigned,
+    .doc = "makes conversions of unsigned integers nodes of their own"};
 inline constexpr Pass kFoldConstants{.name = "fold_constants",
                                      .run = run_fold_constants,
                                      .needs = Property::kFunctional,
@@ -88,9 +93,9 @@ inline constexpr Pass kRemoveDeadNodes{.name = "remove_dead_nodes",
                                        .doc = "erases nodes whose results nobody uses"};
 
 inline constexpr const Pass* kAllPasses[] = {
-    &kRemoveNoOps, &kExpandAliases,  &kFoldConstants,   &kFoldBatchNorm, &kFoldQdq,
-    &kQuantiseIo,  &kUnsignIo,       &kChooseLayout,    &kCanonicalise,  &kMergeAxes,
-    &kFoldRescale, &kShareConstants, &kRemoveDeadNodes,
+    &kRemoveNoOps, &kExpandAliases, &kWidenUnsigned,  &kFoldConstants,   &kFoldBatchNorm,
+    &kFoldQdq,     &kQuantiseIo,    &kUnsignIo,       &kChooseLayout,    &kCanonicalise,
+    &kMergeAxes,   &kFoldRescale,   &kShareConstants, &kRemoveDeadNodes,
 };
 inline std::span<const Pass* const> all_passes() {
   return kAllPasses;

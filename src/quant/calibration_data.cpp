@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "aten/builder.h"
 #include "quant/histogram.h"
 #include "support/npy_header.h"
 
@@ -100,6 +101,10 @@ std::string shown(const Value& input) {
   const Shape& shape = input.shape();
   return fmt::format("{}[{}]", torch_name(input.dtype()),
                      fmt::join(shape.begin(), shape.end(), ","));
+}
+
+DType held_dtype(DType dtype) {
+  return aten::held_as({dtype, {}, nullptr}).dtype;
 }
 
 /// 64-bit integers as the 32-bit ones that stand for them in TOSA.
@@ -224,9 +229,10 @@ std::vector<tosa::HostTensor> CalibrationData::sample(int64_t index) const {
     const std::span<const std::byte> bytes(file.arrays[i].data);
     const auto own =
         bytes.subspan(static_cast<size_t>(index - file.first) * inputs_[i].bytes, inputs_[i].bytes);
-    tensors.push_back(inputs_[i].dtype == DType::kI64
-                          ? narrowed(inputs_[i].shape, own)
-                          : tosa::HostTensor::view(inputs_[i].dtype, inputs_[i].shape, own));
+    tensors.push_back(
+        inputs_[i].dtype == DType::kI64
+            ? narrowed(inputs_[i].shape, own)
+            : tosa::HostTensor::view(held_dtype(inputs_[i].dtype), inputs_[i].shape, own));
   }
   return tensors;
 }

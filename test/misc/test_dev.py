@@ -243,3 +243,15 @@ def test_ci_runs_the_whole_matrix_only_when_asked(monkeypatch, capsys, full):
     assert status == int(full)
     last = capsys.readouterr().out.splitlines()[-1]
     assert last == ("2138 passed, 1 failed" if full else "38 passed, 0 failed")
+
+
+def test_a_build_is_configured_again_when_executorch_was_installed_after_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(project, "ROOT", tmp_path)
+    monkeypatch.setattr(project, "python", lambda: tmp_path / ".venv" / "bin" / "python")
+    assert not project.is_configured("release")
+    write(tmp_path, "build/release/build.ninja", "build bin/tosaic: link\n")
+    assert project.is_configured("release")
+    write(tmp_path, ".venv/lib/python3.11/site-packages/executorch/lib/libexecutorch.so", "")
+    assert not project.is_configured("release")
+    write(tmp_path, "build/release/build.ninja", "build bin/tosaic: link\nbuild lib/libtosaic_standin.so: link\n")
+    assert project.is_configured("release")

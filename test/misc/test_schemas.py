@@ -18,7 +18,7 @@ from executorch.exir.passes import dim_order_ops_registry  # noqa: F401  isort: 
 from torch.ao.quantization.fx import _decomposed  # noqa: F401  isort: skip
 
 # The reader's stand-in for operators without a row, and what has no counterpart in PyTorch.
-OURS = ("unknown", "requantize", "from_unsigned", "to_unsigned")
+OURS = ("unknown", "requantize", "from_unsigned", "to_unsigned", "widen_unsigned")
 
 
 @functools.cache

@@ -37,7 +37,9 @@ Lowered lower_mul(const Call& n, Builder& b) {
   Value* y = n.in(1);
   if (!n.any_quantised()) {
     const DType dtype = n.out().dtype;
-    return b.mul(b.expand_rank(b.cast(x, dtype), rank), b.expand_rank(b.cast(y, dtype), rank));
+    Value* product =
+        b.mul(b.expand_rank(b.cast(x, dtype), rank), b.expand_rank(b.cast(y, dtype), rank));
+    return b.cast(product, dtype);  // MUL of narrow integers gives int32
   }
   if (auto r = check_activation(n, x->type(), "operand 0")) return *r;
   if (auto r = check_activation(n, y->type(), "operand 1")) return *r;
@@ -54,7 +56,7 @@ Lowered lower_mul_scalar(const Call& n, Builder& b) {
     const DType dtype = n.out().dtype;
     Value* y = is_float(dtype) ? b.scalar_float(dtype, factor, rank)
                                : b.scalar_int(dtype, n.i("other"), rank);
-    return b.mul(b.cast(x, dtype), y);
+    return b.cast(b.mul(b.cast(x, dtype), y), dtype);
   }
   if (auto r = check_activation(n, x->type(), "the input")) return *r;
   if (auto r = check_activation(n, n.out(), "the output")) return *r;
