@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "numeric/table.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <vector>
 
 #include "aten/arithmetic.h"
 #include "aten/integers.h"
@@ -79,7 +82,89 @@ Value* table_i16(Builder& b, Value* x, const numeric::Int16Table& table) {
   return b.rescale(wide, DType::kI16, 1.0 / (1 << numeric::kInt16TableFractionBits), 0, 0);
 }
 
-/// An int16 TABLE where the target has one and it is good enough; else parabolas.
+/// A part of the codes, 2^bits of them from `first` on, with straight lines on 256 intervals.
+struct Piece {
+  static constexpr int kIntervals = 256;
+  static constexpr int kLeastBits = 8;  ///< every code has an entry of its own then
+  int64_t first = 0;
+  int bits = 0;
+  std::array<int16_t, kIntervals + 1> entries{};
+  double error = 0;  ///< in steps of the output
+
+  bool is_flat() const { return std::ranges::count(entries, entries[0]) == kIntervals + 1; }
+};
+
+/// `exact`: the output's code, not rounded, of an input's.
+Piece make_piece(int64_t first, int bits, const std::function<double(int64_t)>& exact) {
+  Piece piece{first, bits};
+  const int64_t width = int64_t{1} << (bits - Piece::kLeastBits);  // of an interval
+  for (int i = 0; i <= Piece::kIntervals; ++i) {
+    piece.entries[static_cast<size_t>(i)] =
+        static_cast<int16_t>(std::lround(exact(first + i * width)));
+  }
+  for (int i = 0; i < Piece::kIntervals; ++i) {
+    const double begin = piece.entries[static_cast<size_t>(i)];
+    const double rise = piece.entries[static_cast<size_t>(i) + 1] - begin;
+    if (std::abs(rise) > std::numeric_limits<int16_t>::max()) piece.error = HUGE_VAL;
+    for (int64_t l = 0; l < width; l += std::max<int64_t>(1, width / 8)) {
+      const double made = begin + rise * static_cast<double>(l) / static_cast<double>(width);
+      piece.error = std::max(piece.error, std::abs(made - exact(first + i * width + l)));
+    }
+  }
+  return piece;
+}
+
+/// Cuts the piece with the greatest error in two, over and over: a steep function needs small
+/// pieces where it is steep only. In the order of codes.
+std::vector<Piece> make_pieces(const std::function<double(double)>& real, const Quant& in,
+                               const Quant& out) {
+  constexpr size_t kMostPieces = 12;
+  const std::function<double(int64_t)> exact = [&](int64_t q) {
+    q = std::clamp(q, in.qmin, in.qmax);
+    const double y = real(static_cast<double>(q) * in.scale()) / out.scale();
+    return std::isnan(y)
+               ? 0
+               : std::clamp(y, static_cast<double>(out.qmin), static_cast<double>(out.qmax));
+  };
+  std::vector<Piece> pieces{make_piece(-32768, 15, exact), make_piece(0, 15, exact)};
+  while (pieces.size() < kMostPieces) {
+    const auto worst = std::ranges::max_element(pieces, {}, &Piece::error);
+    if (worst->error <= 1 || worst->bits == Piece::kLeastBits) break;
+    const int bits = worst->bits - 1;
+    const int64_t middle = worst->first + (int64_t{1} << bits);
+    *worst = make_piece(worst->first, bits, exact);
+    pieces.insert(worst + 1, make_piece(middle, bits, exact));
+  }
+  return pieces;
+}
+
+/// The sum of what each piece rises by up to x. The ends of a piece are codes, so that none begins
+/// elsewhere than the one before it ended.
+Value* table_of_pieces(Builder& b, Value* x, const std::vector<Piece>& pieces) {
+  Integers in(b);
+  Value* wide = b.rescale(x, DType::kI32, 1, 0, 0);
+  Value* sum = nullptr;
+  int64_t base = pieces[0].entries[0];
+  for (const Piece& piece : pieces) {
+    if (piece.is_flat()) continue;
+    const int64_t half = int64_t{1} << (piece.bits - 1);
+    Value* inside = in.at_most(in.at_least(in.add(wide, -piece.first - half), -half), half);
+    // From -2^14 to 2^14, the 128th to the 384th entry.
+    Value* place = b.rescale(inside, DType::kI16, std::ldexp(1.0, 15 - piece.bits), 0, 0);
+    std::vector<int64_t> entries(numeric::kInt16TableSize, piece.entries.front());
+    std::ranges::copy(piece.entries, entries.begin() + 128);
+    std::fill(entries.begin() + 128 + Piece::kIntervals, entries.end(), piece.entries.back());
+    Value* constants =
+        b.constant_ints(DType::kI16, {static_cast<int64_t>(entries.size())}, entries);
+    Value* y = b.emit(tosa::table, {place, constants});
+    sum = sum == nullptr ? y : in.add(sum, y);
+    base -= piece.entries[0];
+  }
+  sum = in.add(sum, base * (1 << numeric::kInt16TableFractionBits));
+  return b.rescale(sum, DType::kI16, 1.0 / (1 << numeric::kInt16TableFractionBits), 0, 0);
+}
+
+/// An int16 TABLE where the target has one and it is good enough; else parabolas, or several TABLE.
 Lowered lower_table_i16(const Call& call, Builder& b, const std::function<double(double)>& real) {
   Value* x = call.in(0);
   const Quant& in = *x->quant();
@@ -92,6 +177,13 @@ Lowered lower_table_i16(const Call& call, Builder& b, const std::function<double
   const auto parabolas = numeric::make_quadratic_table(real, affine(in), affine(out));
   if (parabolas.worst < error && parabolas.worst <= kMostSteps) {
     return clamp_to_range(b, table_of_parabolas(b, x, parabolas), call.out());
+  }
+  if (has_table_i16(b, x)) {
+    const std::vector<Piece> pieces = make_pieces(real, in, out);
+    const bool is_flat = std::ranges::all_of(pieces, &Piece::is_flat);
+    if (!is_flat && std::ranges::max(pieces, {}, &Piece::error).error < error) {
+      return clamp_to_range(b, table_of_pieces(b, x, pieces), call.out());
+    }
   }
   if (std::isfinite(error)) return table_i16(b, x, table);
   return reject(Code::kRejectQuantParams,
