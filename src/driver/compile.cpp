@@ -23,6 +23,7 @@
 #include "partition/partition.h"
 #include "support/mapped_file.h"
 #include "support/output_file.h"
+#include "target/targets.h"
 #include "tosa/flatbuffer.h"
 
 namespace tosaic {
@@ -163,6 +164,7 @@ class Compilation {
   DiagnosticSink sink_;
   Stopwatch watch_;
   std::unique_ptr<Module> module_;
+  bool wants_samples_ = false;
   QuantisationResult quantised_;  ///< of our own quantisation
   std::vector<Placement> placements_;
   std::vector<LoweredPart> parts_;
@@ -285,6 +287,7 @@ Status Compilation::place_nodes() {
     }
     report_.nodes.push_back(std::move(n));
   }
+  wants_samples_ = wants_samples();  // later nodes may be gone
   watch_.lap("partition");
   return ok();
 }
@@ -358,7 +361,8 @@ bool Compilation::wants_samples() const {
   return options_.calibration.path.empty() && options_.target.kind != TargetKind::kTosaFp &&
          std::ranges::none_of(placements_, is_quantised) &&
          std::ranges::any_of(placements_, [](const Placement& p) {
-           return p.reason->code == Code::kRejectNotQuantised;
+           return p.reason->code == Code::kRejectNotQuantised &&
+                  !try_lower(*p.node, host_target());  // else float is not what it lacks
          });
 }
 
@@ -368,7 +372,7 @@ std::string Compilation::hint_for_left(const NodeReport& first) const {
       !first.reason->hint.empty()) {
     return first.reason->hint;
   }
-  if (wants_samples()) return "quantise the program: give samples of its inputs with --calibrate";
+  if (wants_samples_) return "quantise the program: give samples of its inputs with --calibrate";
   return "see all of them with: " + explain_command(options_);
 }
 
@@ -406,7 +410,7 @@ void Compilation::warn_of_cpu() {
       error(Code::kWarnCpu, "{} of {} nodes run on the CPU", num_left, report_.nodes.size());
   d.severity = Severity::kWarning;
   d.hint = "see why with: " + explain_command(options_);
-  if (wants_samples()) {
+  if (wants_samples_) {
     d.hint = "quantise the program: give samples of its inputs with --calibrate";
   }
   sink_.add(std::move(d));

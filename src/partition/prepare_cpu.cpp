@@ -23,7 +23,8 @@ struct Work {
   const Reject* left;
 };
 
-Diagnostic no_kernel(const Work& work, const Target& target, std::string_view why) {
+Diagnostic no_kernel(const Work& work, const Target& target, const Reject& because) {
+  const std::string& why = because.why;
   Diagnostic d = error(Code::kNoCpuKernel, "{}: no ExecuTorch kernel computes it{}{}",
                        aten::shown_name(*work.node), why.empty() ? "" : ": ", why);
   d.where = resolve(work.node->loc());
@@ -31,7 +32,11 @@ Diagnostic no_kernel(const Work& work, const Target& target, std::string_view wh
   if (work.node->is(aten::unknown)) d.hint = try_lower(*work.node, target)->hint;
   if (work.left == nullptr) return d;
   d.notes.push_back(fmt::format("and the NPU does not take it: {}", work.left->why));
-  if (!work.left->hint.empty()) d.hint = work.left->hint;
+  if (!because.hint.empty()) {
+    d.hint = because.hint;
+  } else if (!work.left->hint.empty()) {
+    d.hint = work.left->hint;
+  }
   return d;
 }
 
@@ -120,8 +125,8 @@ Status prepare_cpu(Graph& graph, const Target& target, std::span<const Placement
     if (node->is_erased() || has_kernel(*node)) continue;  // erased: unfold() replaced it
     Node* before = node->prev();
     Node* after = node->next();
-    if (row.lower == nullptr) return no_kernel(next, target, "");
-    if (const auto reason = expand(*node)) return no_kernel(next, target, reason->why);
+    if (row.lower == nullptr) return no_kernel(next, target, Reject{});
+    if (const auto reason = expand(*node)) return no_kernel(next, target, *reason);
     // The calls of the composite may be composites themselves.
     for (Node* n = before == nullptr ? graph.first() : before->next(); n != after; n = n->next()) {
       work.push_back({n, next.left});

@@ -119,6 +119,16 @@ tosa::HostTensor narrowed(const Shape& shape, std::span<const std::byte> bytes) 
   return tensor;
 }
 
+/// Whether an array may hold samples of an input; others are not unpacked, however great they are.
+bool fits_some_input(const NpyArray& array, const Graph& graph) {
+  return std::ranges::any_of(graph.inputs(), [&](const Value* input) {
+    const Shape& shape = input->shape();
+    return numpy_type(input->dtype()) == array.dtype &&
+           array.shape.size() == static_cast<size_t>(shape.rank()) + 1 &&
+           std::equal(shape.begin(), shape.end(), array.shape.begin() + 1);
+  });
+}
+
 Status check_array(const std::string& path, const Value& input, const NpyArray& array) {
   const auto type = numpy_type(input.dtype());
   if (!type || array.dtype != *type) {
@@ -162,7 +172,9 @@ Status check_array(const std::string& path, const Value& input, const NpyArray& 
 }  // namespace
 
 Status CalibrationData::add(const std::string& path, const Graph& graph) {
-  TOSAIC_TRY(std::vector<NpyArray> arrays, read_npz(path));
+  TOSAIC_TRY(std::vector<NpyArray> arrays,
+             read_npz(path, [&](const NpyArray& head) { return fits_some_input(head, graph); }));
+  std::vector<const NpyArray*> used;
   File file;
   file.first = num_samples_;
   for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -184,11 +196,13 @@ Status CalibrationData::add(const std::string& path, const Graph& graph) {
                                            array->name, count, file.arrays[0].name, file.count));
     }
     file.count = count;
+    used.push_back(array);
     file.arrays.push_back({array->name, array->dtype, array->shape, std::move(array->data)});
   }
   for (const NpyArray& array : arrays) {
     const bool is_known = std::ranges::find(unused_, array.name) != unused_.end();
-    if (!array.data.empty() && !is_known) unused_.push_back(array.name);
+    const bool is_used = std::ranges::find(used, &array) != used.end();
+    if (!is_used && !is_known) unused_.push_back(array.name);
   }
   num_samples_ += file.count;
   files_.push_back(std::move(file));

@@ -54,7 +54,7 @@ void from_fortran_order(const std::byte* from, std::byte* to, size_t element_byt
   }
 }
 
-Expected<NpyArray> parse_npy(std::string name, Bytes file) {
+Expected<NpyArray> parse_npy(std::string name, Bytes file, const WantsArray& wants) {
   TOSAIC_TRY(NpyHeader header, parse_npy_header(file));
   const Bytes data = file.subspan(header.header_bytes);
   if (data.size() != header.data_bytes) {
@@ -62,6 +62,7 @@ Expected<NpyArray> parse_npy(std::string name, Bytes file) {
                  header.data_bytes, data.size());
   }
   NpyArray array{std::move(name), std::move(header.dtype), std::move(header.shape), {}};
+  if (wants && !wants(array)) return array;
   const size_t element_bytes = npy_element_bytes(array.dtype);
   if (header.fortran_order && array.shape.size() > 1) {
     array.data.resize(data.size());
@@ -94,7 +95,8 @@ class Unpacker {
  public:
   explicit Unpacker(const MappedFile& file) : file_(file) {}
 
-  Expected<std::vector<std::byte>> unpack(const ZipMember& member) {
+  /// All of a member; or its first bytes, when these are the head of an array that nobody wants.
+  Expected<std::vector<std::byte>> unpack(const ZipMember& member, const WantsArray& wants) {
     if (member.num_bytes > kMaxUnpackedBytes - num_unpacked_ ||
         member.num_bytes / kMaxRatio > member.stored.size()) {
       return error(Code::kZip, "it claims to hold {} bytes, which is too much to be true",
@@ -107,7 +109,7 @@ class Unpacker {
     std::unique_ptr<zip_file_t, CloseMember> opened(
         index < 0 ? nullptr : zip_fopen_index(archive_.get(), static_cast<zip_uint64_t>(index), 0));
     if (opened == nullptr) return failed(zip_strerror(archive_.get()));
-    return read_all(opened.get(), member.num_bytes);
+    return read_all(opened.get(), member.num_bytes, wants);
   }
 
  private:
@@ -130,7 +132,14 @@ class Unpacker {
     return status;
   }
 
-  static Expected<std::vector<std::byte>> read_all(zip_file_t* member, uint64_t num_bytes) {
+  static bool is_unwanted(Bytes start, const WantsArray& wants) {
+    if (!wants) return false;
+    const Expected<NpyHeader> header = parse_npy_header(start);
+    return header && !wants({"", header->dtype, header->shape, {}});
+  }
+
+  static Expected<std::vector<std::byte>> read_all(zip_file_t* member, uint64_t num_bytes,
+                                                   const WantsArray& wants) {
     constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
     std::vector<std::byte> data;
     // Grows with what is really there, whatever the directory claims. The read after the last byte
@@ -143,6 +152,7 @@ class Unpacker {
       data.resize(have + static_cast<size_t>(got));
       if (data.size() > num_bytes) return failed("it holds more bytes than its directory says");
       if (got == 0) break;
+      if (have == 0 && is_unwanted(data, wants)) return data;
     }
     if (data.size() != num_bytes) return failed("it holds fewer bytes than its directory says");
     return data;
@@ -153,20 +163,29 @@ class Unpacker {
   uint64_t num_unpacked_ = 0;
 };
 
-Expected<NpyArray> read_member(const ZipReader& zip, const ZipMember& member, Unpacker& unpacker) {
+/// The head of an array whose data were not unpacked.
+Expected<NpyArray> head_of(std::string name, Bytes start) {
+  TOSAIC_TRY(NpyHeader header, parse_npy_header(start));
+  return NpyArray{std::move(name), std::move(header.dtype), std::move(header.shape), {}};
+}
+
+Expected<NpyArray> read_member(const ZipReader& zip, const ZipMember& member, Unpacker& unpacker,
+                               const WantsArray& wants) {
   if (!member.name.ends_with(kSuffix)) {
     return error(Code::kNpy, "it is no array: its name does not end with '{}'", kSuffix);
   }
   std::string name(member.name.substr(0, member.name.size() - kSuffix.size()));
   if (member.compressed) {
-    TOSAIC_TRY(const std::vector<std::byte> data, unpacker.unpack(member));
-    return parse_npy(std::move(name), data);
+    TOSAIC_TRY(const std::vector<std::byte> data, unpacker.unpack(member, wants));
+    if (data.size() < member.num_bytes) return head_of(std::move(name), data);
+    return parse_npy(std::move(name), data, wants);
   }
   TOSAIC_CHECK_OK(verify_crc(zip, member));
-  return parse_npy(std::move(name), member.stored);
+  return parse_npy(std::move(name), member.stored, wants);
 }
 
-Expected<std::vector<NpyArray>> read_archive(std::shared_ptr<const MappedFile> file) {
+Expected<std::vector<NpyArray>> read_archive(std::shared_ptr<const MappedFile> file,
+                                             const WantsArray& wants) {
   TOSAIC_TRY(const ZipReader zip, ZipReader::open(std::move(file)));
   std::vector<const ZipMember*> in_file_order;
   for (const ZipMember& member : zip.members())
@@ -175,7 +194,7 @@ Expected<std::vector<NpyArray>> read_archive(std::shared_ptr<const MappedFile> f
   Unpacker unpacker(zip.file());
   std::vector<NpyArray> arrays;
   for (const ZipMember* member : in_file_order) {
-    auto array = read_member(zip, *member, unpacker);
+    auto array = read_member(zip, *member, unpacker, wants);
     if (!array) {
       Diagnostic failure = std::move(array).error();
       if (failure.where.file.empty()) {
@@ -288,15 +307,15 @@ Status check_writable(const std::string& path, const std::vector<NpyArray>& arra
 
 }  // namespace
 
-Expected<std::vector<NpyArray>> read_npz(const std::string& path) {
+Expected<std::vector<NpyArray>> read_npz(const std::string& path, const WantsArray& wants) {
   TOSAIC_TRY(std::shared_ptr<const MappedFile> file, MappedFile::open(path));
   const Bytes bytes = file->bytes();
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (text.starts_with("PK")) return read_archive(std::move(file));
+  if (text.starts_with("PK")) return read_archive(std::move(file), wants);
   if (!text.starts_with("\x93NUMPY")) {
     return error(Code::kFileKind, "this is neither a .npz nor a .npy file").at(in_file(path));
   }
-  auto array = parse_npy("", bytes);
+  auto array = parse_npy("", bytes, wants);
   if (!array) return std::move(array).error().at(in_file(path));
   std::vector<NpyArray> arrays;
   arrays.push_back(*std::move(array));

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,10 @@ struct NpyArray {
 /// order of the file. Fortran order is turned into C order and big endian into little endian;
 /// object arrays (pickles) and other dtypes are refused. All compressed members together may hold 4
 /// GiB.
-Expected<std::vector<NpyArray>> read_npz(const std::string& path);
+/// Arrays for which `wants` says no, by their dtype and shape, have no data: those of compressed
+/// members are not unpacked.
+using WantsArray = std::function<bool(const NpyArray& head)>;
+Expected<std::vector<NpyArray>> read_npz(const std::string& path, const WantsArray& wants = {});
 
 /// Writes an uncompressed .npz. Deterministic bytes: fixed time stamps, members in the given order.
 /// A name that is unsafe in a zip archive or occurs twice, and 4 GiB or more, are errors.

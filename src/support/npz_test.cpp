@@ -231,6 +231,23 @@ TEST(ReadNpz, reads_stored_and_compressed_members_in_the_order_of_the_file) {
   }
 }
 
+TEST(ReadNpz, data_of_arrays_that_nobody_wants_are_not_unpacked) {
+  const TestFolder folder;
+  const std::string zeros(size_t{4} << 20, '\0');
+  const std::string path = make_archive(folder,
+                                        {{"great.npy", npy(dictionary("<f4", "(1048576,)"), zeros)},
+                                         {"small.npy", npy(dictionary("|u1", "(2,)"), "ab")}},
+                                        ZIP_CM_DEFLATE);
+  const auto arrays = read_npz(path, [](const NpyArray& head) { return head.shape[0] == 2; });
+  ASSERT_TRUE(arrays.ok()) << arrays.error().message;
+  ASSERT_EQ(arrays->size(), 2u);
+  EXPECT_EQ((*arrays)[0].name, "great");
+  EXPECT_EQ((*arrays)[0].dtype, "f4");
+  EXPECT_EQ((*arrays)[0].shape, Shape{1048576});
+  EXPECT_TRUE((*arrays)[0].data.empty());
+  EXPECT_EQ(data_of((*arrays)[1]), "ab");
+}
+
 TEST(ReadNpz, names_the_member_that_is_bad) {
   const TestFolder folder;
   const std::string good = npy(dictionary("|u1", "(2,)"), "ab");

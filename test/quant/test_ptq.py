@@ -344,6 +344,42 @@ def test_an_array_that_no_input_takes_is_told(classifier, tmp_path):
     assert "E0310" in made.warnings and "samples.npz: labels" in made.stderr
 
 
+class Training(nn.Module):
+    def forward(self, x):
+        return torch.dropout(x, 0.5, True)
+
+
+class Places(nn.Module):
+    def forward(self, x):
+        return torch.nn.functional.max_pool2d(x, 2, return_indices=True)
+
+
+class Spectrum(nn.Module):
+    def forward(self, x):
+        return torch.fft.rfft(x).abs()
+
+
+class Trained(nn.Module):
+    def forward(self, x):
+        return torch.fake_quantize_per_tensor_affine(x, 0.1, 0, -128, 127) + x
+
+
+@pytest.mark.parametrize("target", ("tosa-fp", TARGETS["u55"]))
+@pytest.mark.parametrize(
+    "module, hint",
+    ((Training, "model.eval()"), (Places, "explain"), (Spectrum, "complex numbers"),
+     (Trained, ""), (lambda: nn.Linear(4, 4).double(), ".float()")),
+)  # fmt: skip
+def test_samples_are_not_asked_for_where_they_do_not_help(folder, tmp_path, module, hint, target):
+    x = torch.zeros(1, 3, 4, 4, dtype=torch.float64 if hint == ".float()" else torch.float32)
+    program = export(module(), (x,), tmp_path / "x.pt2")
+    suffix = "tosa" if target == "tosa-fp" else "pte"
+    result = start("compile", program, "--target", target, "-o", f"x.{suffix}", folder=folder)
+    assert "--calibrate" not in result.stderr
+    if result.returncode:
+        assert hint in result.stderr
+
+
 class Masked(nn.Module):
     def forward(self, x, mask):
         return torch.softmax(x + mask, -1)

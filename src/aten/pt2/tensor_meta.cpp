@@ -116,7 +116,14 @@ Expected<TensorType> parse_type(const Json& meta, Symbols* symbols) {
   TensorType type;
   type.dtype = dtype_of(*number);
   if (type.dtype == DType::kUnknown) {
-    return error(Code::kUnsupportedFeature, "dtype {} is not supported", dtype_text(*number));
+    Diagnostic d =
+        error(Code::kUnsupportedFeature, "dtype {} is not supported", dtype_text(*number));
+    if (d.message.find("complex") != d.message.npos) {
+      d.hint =
+          "TOSA has no complex numbers: compute a spectrum as two products with constant cosines "
+          "and sines, or before the program";
+    }
+    return d;
   }
   if (const auto layout = member_as<int64_t>(meta, "layout"); layout && *layout != kStridedLayout) {
     return error(Code::kUnsupportedFeature, "a tensor has layout {}; only strided ones are read",
