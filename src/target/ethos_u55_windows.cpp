@@ -58,6 +58,8 @@ Result check_strides(const Node& node, const Target& t, Window w, bool one_by_on
 
 Result u55_conv(const Node& node, const Target& t) {
   if (auto r = constant_weights(node, t)) return r;
+  const int64_t depth = node.operand(0)->shape()[3];
+  if (depth > kMaxAxis) return limit(node, t, "{} input channels are above {}", depth, kMaxAxis);
   Window w = window_of(node);
   realise_padding(node, w);
   w.drop_idle_steps();  // step 2

@@ -35,6 +35,9 @@ int64_t strided_pieces(const Window& w) {
 
 /// Strides above 3 are window by window here, too, where there are neither padding nor dilation.
 Result check_conv2d(const Node& node, const Target& t) {
+  constexpr int64_t kMaxDepth = 65536;
+  const int64_t depth = node.operand(0)->shape()[3];
+  if (depth > kMaxDepth) return limit(node, t, "{} input channels are above {}", depth, kMaxDepth);
   Window w = window_of(node);
   if (has_constant_weights(node)) {
     const int64_t windows = windows_one_by_one(node, w);

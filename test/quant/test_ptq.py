@@ -541,6 +541,18 @@ def test_int64_that_int32_does_not_hold_is_not_calibrated_by(tmp_path):
     assert all(n["device"] == "cpu" for n in report["nodes"])
 
 
+@pytest.mark.parametrize("family", ("u55", "u85"))
+@pytest.mark.parametrize("depth, device", ((65536, "npu"), (65537, "cpu")))
+def test_linear_layers_have_as_many_inputs_as_vela_takes(folder, tmp_path, depth, device, family):
+    program = export(nn.Linear(depth, 2), (torch.zeros(1, depth),), tmp_path / "long.pt2")
+    np.savez(folder / "s.npz", input=np.random.default_rng(0).standard_normal((3, 1, depth), np.float32))
+    flags = ("--target", TARGETS[family], "--calibrate", "s.npz", "-o", "x.pte", "--json")
+    result = start("compile", program, *flags, folder=folder)
+    assert result.returncode == 0 and "W0002" not in result.stderr, result.stderr
+    devices = {n["device"] for n in json.loads(result.stdout)["nodes"] if n["op"] == "aten.linear.default"}
+    assert devices == {device}
+
+
 class Log(torch.nn.Module):
     def forward(self, x):
         return torch.log(torch.relu(x))
