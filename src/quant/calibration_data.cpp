@@ -66,25 +66,15 @@ std::optional<size_t> find_nan(const NpyArray& array) {
   return std::nullopt;
 }
 
-/// The position of a float32 that calibration takes for an infinity, beside other numbers: in a
-/// mask of one number and infinities they are meant.
+/// The position of a float32 that is infinite, or as good as that. Masks are made of -inf and of a
+/// type's least number.
 std::optional<size_t> find_infinity(const NpyArray& array) {
-  std::optional<size_t> found;
-  float number = 0;
-  bool any = false;
-  bool varies = false;
   for (size_t i = 0; i < array.data.size() / sizeof(float); ++i) {
     float value;
     std::memcpy(&value, array.data.data() + i * sizeof(float), sizeof(float));
-    if (!(std::fabs(value) < kGreatestMagnitude)) {
-      if (!found) found = i;
-    } else {
-      varies = varies || (any && value != number);
-      number = value;
-      any = true;
-    }
+    if (value >= kGreatestMagnitude) return i;
   }
-  return varies || !any ? found : std::nullopt;
+  return std::nullopt;
 }
 
 /// The position of an int64 that int32, which stands for it in TOSA, does not hold.
