@@ -163,6 +163,11 @@ Value* conv_bias(const Call& call, Builder& b, Value* bias, const Value& x, cons
   return b.constant_ints(dtype, {num_channels}, int_values(data));
 }
 
+Value* side_by_side(Builder& b, std::span<Value* const> parts, int axis) {
+  if (parts.size() == 1) return parts[0];
+  return b.emit(tosa::concat, parts, tosa::write_attrs(tosa::AxisAttrs{axis}, b.module().arena()));
+}
+
 Value* finish_accumulator(Builder& b, Value* accumulator, const Value& x, const Value& w,
                           const TensorType& result) {
   return finish_accumulators(b, {&accumulator, 1}, x, w, result);
@@ -181,9 +186,7 @@ Value* join_channels(Builder& b, std::vector<Value*> parts) {
     for (Value*& part : parts)
       part = b.reshape(part, {s[0] * s[1], s[2], s[3], s[4]});
   }
-  const tosa::AxisAttrs channels{parts[0]->shape().rank() - 1};
-  return b.reshape(b.emit(tosa::concat, parts, tosa::write_attrs(channels, b.module().arena())),
-                   Shape(sizes));
+  return b.reshape(side_by_side(b, parts, parts[0]->shape().rank() - 1), Shape(sizes));
 }
 
 }  // namespace

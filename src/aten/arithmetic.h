@@ -61,6 +61,9 @@ Value* conv_bias(const Call& call, Builder& b, Value* bias, const Value& x, cons
 /// Accumulator type for an input dtype: i8 -> i32, i16 -> i48, f32 -> f32, f16 -> f32.
 DType accumulator_type(DType input);
 
+/// CONCAT along an axis; a single part is the result itself.
+Value* side_by_side(Builder& b, std::span<Value* const> parts, int axis);
+
 /// RESCALE of an accumulator (last axis = channels) to the program's output type, with the limits
 /// of its quantised range. Float: the accumulator itself.
 Value* finish_accumulator(Builder& b, Value* accumulator, const Value& x, const Value& w,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aten/builder.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "numeric/fixed_point.h"
@@ -22,7 +23,13 @@ std::vector<Value*> Builder::call_all(std::string_view full_name, std::span<Valu
   const OpVariant found = find_op(full_name);
   TOSAIC_CHECK(found.op != nullptr && found.op->dialect == Dialect::kAten,
                fmt::format("a composite calls {}, which no row serves", full_name));
-  if (mode_ == Mode::kRecord) {
+  // What could not be made is in no graph.
+  const bool is_made = std::ranges::none_of(
+      operands, [](const Value* v) { return v != nullptr && v->dtype() == DType::kUnknown; });
+  if (!is_made) {
+    fail(reject(Code::kRejectNoLowering, "{}: an operand could not be made", full_name));
+  }
+  if (mode_ == Mode::kRecord && is_made) {
     Node& node = graph().insert({.op = found.op,
                                  .variant = found.variant,
                                  .operands = operands,
@@ -36,7 +43,7 @@ std::vector<Value*> Builder::call_all(std::string_view full_name, std::span<Valu
       values.push_back(&v);
     return values;
   }
-  if (!failure()) {
+  if (mode_ == Mode::kLower && !failure()) {
     const AttrList attrs = module().copy_attrs(args);
     const Call call(*found.op, found.variant, operands, segments, attrs, results, loc());
     const Lowered lowered = lower(call, *this);

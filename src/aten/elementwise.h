@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
+
 #include "aten/arithmetic.h"
 
 /// Pieces of rows whose results depend on one element of each operand.
@@ -40,14 +42,21 @@ inline Value* promoted_operand(const Call& n, Builder& b) {
 inline Value* number(const Call& n, Builder& b, double value) {
   const int rank = n.out().shape.rank();
   const DType dtype = n.out().dtype;
-  return is_float(dtype) ? b.scalar_float(dtype, value, rank)
-                         : b.scalar_int(dtype, static_cast<int64_t>(value), rank);
+  if (is_float(dtype)) return b.scalar_float(dtype, value, rank);
+  if (!(std::abs(value) < 0x1p62)) {
+    b.fail(reject(Code::kRejectAttribute, "{}: {} is no {}", n.schema().full_name, value,
+                  dtype_name(dtype)));
+    value = 0;
+  }
+  return b.scalar_int(dtype, static_cast<int64_t>(value), rank);
 }
 
 /// The stored integers without their zero point, as int32 of rank `rank`.
-inline Value* centred(Builder& b, Value* x, int rank) {
-  return b.rescale(b.expand_rank(x, rank), DType::kI32, 1, x->quant()->zero_point(), 0);
-}
+Value* centred(Builder& b, Value* x, int rank);
+
+/// An int32 product or quotient of codes, one of which is `scale` steps of the result, as the
+/// result. `is_wide`: it may have 31 bits, which apply_scale_32 takes for scales below 1/2 only.
+Lowered finish_product(const Call& n, Builder& b, Value* product, double scale, bool is_wide);
 
 /// TABLE of a function with jumps. On 16-bit values a table interpolates between every 128th input,
 /// which is wrong near a jump, so these are refused.

@@ -102,11 +102,10 @@ Value* Integers::index_of(Value* mantissa, int64_t centre, double half_width) {
   return b_.rescale(add(mantissa, -centre), DType::kI8, 128 / half_width, 0, 0);
 }
 
-// Y = 1 / m, with 29 fraction bits, for m in [1/2, 1) with 31: a guess out of a table and a step
-// of Newton's method, Y (2 - m Y).
-Value* Integers::reciprocal(Value* x) {
-  const Normalised n = normalise(x);
-  Value* code = index_of(n.mantissa, kCentre, kHalfWidth);
+/// Y = 1 / m, with 29 fraction bits, for m in [1/2, 1) with 31: a guess out of a table and a step
+/// of Newton's method, Y (2 - m Y), or two when `fine`.
+Value* Integers::inverse(Value* mantissa, bool fine) {
+  Value* code = index_of(mantissa, kCentre, kHalfWidth);
   std::array<int64_t, kCodes> guess{};
   for (int i = 0; i < kCodes; ++i) {
     const double inverse = 0x1p31 / mantissa_at(i + static_cast<int>(kLowest));
@@ -115,8 +114,31 @@ Value* Integers::reciprocal(Value* x) {
   }
   Value* y = b_.emit(tosa::table, {code, b_.constant_ints(DType::kI8, {kCodes}, guess)});
   y = add(b_.rescale(y, DType::kI32, 0x1p29 / 255, kLowest, 0), kOne30 / 2);
-  y = mul(y, sub(kOne30, mul(n.mantissa, y, 31)), 29);
-  return shift_right(y, sub(15, at_most(n.shift, 15)));
+  for (int step = 0; step < (fine ? 2 : 1); ++step)
+    y = mul(y, sub(kOne30, mul(mantissa, y, 31)), 29);
+  return y;
+}
+
+Value* Integers::reciprocal(Value* x) {
+  const Normalised n = normalise(x);
+  return shift_right(inverse(n.mantissa, false), sub(15, at_most(n.shift, 15)));
+}
+
+// 1 / y = Y * 2^(shift - 60), so x / y = P * 2^(shift - 44) with P = x * Y / 2^16, which has 30
+// bits. What a shift to the left would push out of them is cut off before.
+Value* Integers::quotient(Value* x, Value* y, int bits) {
+  const Normalised n = normalise(y);
+  Value* product = mul(x, inverse(n.mantissa, true), 16);
+  const int64_t even = 44 - bits;  // the shift that leaves P as it is
+  constexpr int64_t kMostShift = 30;
+  if (even < kMostShift) {
+    Value* left = at_least(add(n.shift, -even), 0);
+    Value* limit = shift_right(like(left, kOne30), left);
+    product = b_.emit(tosa::minimum, {product, limit}, tosa::NanModeAttrs{});
+    product = b_.emit(tosa::maximum, {product, sub(int64_t{0}, limit)}, tosa::NanModeAttrs{});
+    product = shift_left(product, left);
+  }
+  return shift_right(product, at_least(sub(even, n.shift), 0));
 }
 
 // Y = 1 / sqrt(m), with 29 fraction bits, for m in [1/4, 1) with 31: a guess and Newton's

@@ -50,6 +50,9 @@ class Integers {
   /// 2^45 / x, for x from 2^15 on; its error is 2^-15 of it.
   Value* reciprocal(Value* x);
   static constexpr int kReciprocalBits = 45;
+  /// x * 2^bits / y, cut off at ±2^30, for |x| <= 2^16, y from 1 to 2^17 and bits from 0 to 30; its
+  /// error is 2^-14 of it where x is 1, 2^-28 where x is great, and half a step.
+  Value* quotient(Value* x, Value* y, int bits);
   /// 2^29.5 / sqrt(x), for x from 1 on; its error is 2^-15 of it, or 2^-26 when `fine`.
   Value* rsqrt(Value* x, bool fine);
   static constexpr double kRsqrtBits = 29.5;
@@ -64,6 +67,7 @@ class Integers {
     Value* shift = nullptr;
   };
   Normalised normalise(Value* x);
+  Value* inverse(Value* mantissa, bool fine);
   Value* index_of(Value* mantissa, int64_t centre, double half_width);
 
   Builder& b_;

@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
 #include <vector>
 
+#include "aten/test_target.h"
 #include "tosa/reference.h"
 
 // Functions of integers against those of <cmath>, on the scalar reference.
@@ -15,20 +17,12 @@
 namespace tosaic::aten {
 namespace {
 
-Target everything() {
-  Target t;
-  t.name = "test";
-  t.display_name = "the test";
-  t.features = Feature::kInt | Feature::kInt16;
-  return t;
-}
-
 /// Results of a function on int32 values; nothing may be unpredictable.
 std::vector<int32_t> run(const std::vector<int32_t>& values,
                          const std::function<Value*(Integers&, Value*)>& function) {
   Module module;
   Graph graph(module, "main", Dialect::kTosa);
-  const Target target = everything();
+  const Target target = test_target();
   Builder b(graph, target);
   const Shape shape{static_cast<int64_t>(values.size())};
   Value* x = &graph.add_input({DType::kI32, shape, nullptr}, "x");
@@ -84,6 +78,25 @@ TEST(Integers, ReciprocalIsRightTo15Bits) {
   for (size_t i = 0; i < values.size(); ++i) {
     const double expected = std::ldexp(1.0, Integers::kReciprocalBits) / values[i];
     EXPECT_NEAR(results[i], expected, expected * 0x1p-15 + 1) << values[i];
+  }
+}
+
+TEST(Integers, QuotientIsCutOffWhereItLeaves30Bits) {
+  std::vector<int32_t> divisors;
+  for (const int32_t y : magnitudes(1)) {
+    if (y <= 1 << 17) divisors.push_back(y);
+  }
+  for (const int bits : {0, 7, 14, 15, 22, 30}) {
+    for (const int32_t x : {0, 1, -1, 77, -3000, 1 << 16, -(1 << 16)}) {
+      const auto results = run(divisors, [&](Integers& in, Value* y) {
+        return in.quotient(in.mul(in.like(y, x), in.like(y, 1), 0), y, bits);
+      });
+      for (size_t i = 0; i < divisors.size(); ++i) {
+        const double expected = std::clamp(std::ldexp(x, bits) / divisors[i], -0x1p30, 0x1p30);
+        EXPECT_NEAR(results[i], expected, std::abs(expected) * 0x1p-14 + 1)
+            << x << "/" << divisors[i];
+      }
+    }
   }
 }
 

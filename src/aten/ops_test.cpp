@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "aten/builder.h"
+#include "aten/test_target.h"
 #include "tosa/reference.h"
 
 // Single calls of rows, lowered and run by the scalar reference. Expected numbers are worked out by
@@ -14,14 +15,6 @@ namespace tosaic::aten {
 namespace {
 
 using Reals = std::vector<double>;
-
-Target everything() {
-  Target t;
-  t.name = "test";
-  t.display_name = "the test";
-  t.features = Feature::kInt | Feature::kFp | Feature::kInt16;
-  return t;
-}
 
 /// One call on inputs of the given types.
 class OneCall {
@@ -73,7 +66,7 @@ class OneCall {
  private:
   Module module_;
   Graph graph_{module_, "main", Dialect::kTosa};
-  Target target_ = everything();
+  Target target_ = test_target();
   std::vector<TensorType> results_;
   std::vector<Value*> operands_;
 };

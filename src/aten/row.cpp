@@ -115,6 +115,18 @@ Status verify_operands(const Node& node, const Schema& s) {
   return ok();
 }
 
+/// What has no default and may not be none must be there: rows ask for it.
+Status verify_arguments(const Node& node, const Schema& s) {
+  for (size_t i = 0; i < s.args.size(); ++i) {
+    const SchemaArg& arg = s.args[i];
+    if (s.is_tensor_arg(i) || arg.is_out || arg.optional || arg.value) continue;
+    if (node.attr(arg.name) == nullptr) {
+      return node_error(Code::kVerifyAttributes, node, "argument \"{}\" is missing", arg.name);
+    }
+  }
+  return ok();
+}
+
 Status verify_node(const Node& node) {
   const Schema& s = schema(node.op(), node.variant());
   TOSAIC_CHECK_OK(verify_operands(node, s));
@@ -128,6 +140,7 @@ Status verify_node(const Node& node) {
                         to_string(attr.value));
     }
   }
+  TOSAIC_CHECK_OK(verify_arguments(node, s));
   if (!s.returns_list && node.num_results() != s.num_returns) {
     return node_error(Code::kVerifyArity, node, "{} results, the schema has {}", node.num_results(),
                       s.num_returns);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -111,18 +110,6 @@ int run_explain_command(Flags& flags) {
   return run_compile_command(flags, true);
 }
 
-Status check_run_output(const RunOptions& options) {
-  if (options.output.empty()) return ok();
-  if (!options.output.ends_with(".npz")) {
-    return error(Code::kOption, "--output {}: the suffix must be .npz", options.output);
-  }
-  std::error_code none;
-  if (std::filesystem::equivalent(options.input, options.output, none)) {
-    return error(Code::kOption, "--output {}: this is the file of the inputs", options.output);
-  }
-  return ok();
-}
-
 int run_run_command(const Flags& flags) {
   if (!flags.batch.empty()) return show(run_batch(flags.batch));
   const std::pair<std::string_view, const std::string&> needed[] = {
@@ -131,7 +118,6 @@ int run_run_command(const Flags& flags) {
     if (value.empty())
       return fail(error(Code::kOption, "{} is missing", name).with_hint("see tosaic run --help"));
   }
-  if (const Status s = check_run_output(flags.run); !s) return fail(s.error());
   std::string summary;
   const Expected<std::string> warning = run_program(flags.run, &summary);
   if (!warning) return fail(warning.error());

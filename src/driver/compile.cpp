@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -383,7 +382,8 @@ Status Compilation::refuse_what_is_left() {
   for (const NodeReport& n : report_.nodes) {
     const bool is_border = n.device == "cpu" && !n.reason;
     if (n.device != "cpu" || (is_border && for_npu())) continue;
-    if (first == nullptr) first = &n;
+    // Quantisation that stands around a node without an integer form is left because of it.
+    if (first == nullptr || (!first->reason && n.reason)) first = &n;
     ++num_left;
   }
   if (first == nullptr) return ok();
@@ -513,7 +513,7 @@ Status Compilation::compile_to_tosa() {
   return write(tosa);
 }
 
-/// Lowers the partition of a call and puts it first into parts_.
+/// Lowers the partition of a call and adds it to parts_.
 Status Compilation::lower_partition(Node& call) {
   const auto moved = [this](const Value& from, const Value& to) {
     if (nhwc_.erase(&from) > 0) nhwc_.insert(&to);
@@ -532,7 +532,7 @@ Status Compilation::lower_partition(Node& call) {
                                                {.num_constant_operators = &part.num_constants}));
   delegate->tosa_bytes = part.tosa.size();
   TOSAIC_CHECK_OK(dump(fmt::format("{}.tosa", delegate->name), part.tosa));
-  parts_.insert(parts_.begin(), std::move(part));
+  parts_.push_back(std::move(part));
   return ok();
 }
 
@@ -678,10 +678,7 @@ Status Compilation::compile() {
     return error(Code::kOption, "--tosa-version: a .pte is made of TOSA 1.0, which Vela reads")
         .with_hint("--target tosa-int or tosa-fp writes a .tosa of another version");
   }
-  std::error_code none;
-  if (std::filesystem::equivalent(options_.input, options_.output, none)) {
-    return error(Code::kOption, "-o {}: this is the file of the program", options_.output);
-  }
+  TOSAIC_CHECK_OK(refuse_overwriting("-o", options_.output, options_.input));
   TOSAIC_CHECK_OK(check_folder_of(options_.output));
   TOSAIC_CHECK_OK(read());
   if (!options_.dump_dir.empty()) TOSAIC_CHECK_OK(prepare_dump_folder(options_.dump_dir));

@@ -8,13 +8,14 @@
 namespace tosaic {
 namespace {
 
-constexpr const Pass* kPrepare[] = {&kRemoveNoOps,    &kExpandAliases, &kWidenUnsigned,
-                                    &kFoldConstants,  &kFoldBatchNorm, &kFoldQdq,
-                                    &kRemoveDeadNodes};
+constexpr const Pass* kPrepare[] = {&kRemoveNoOps,   &kExpandAliases,  &kWidenUnsigned,
+                                    &kFoldConstants, &kFuseDecomposed, &kFoldBatchNorm,
+                                    &kFoldQdq,       &kRemoveDeadNodes};
 static_assert(pipeline_is_ordered(kPrepare, Property::kNone));
 
-constexpr const Pass* kPrepareFloat[] = {&kRemoveNoOps,   &kExpandAliases, &kWidenUnsigned,
-                                         &kFoldConstants, &kFoldBatchNorm, &kRemoveDeadNodes};
+constexpr const Pass* kPrepareFloat[] = {&kRemoveNoOps,    &kExpandAliases,  &kWidenUnsigned,
+                                         &kFoldConstants,  &kFuseDecomposed, &kFoldBatchNorm,
+                                         &kRemoveDeadNodes};
 static_assert(pipeline_is_ordered(kPrepareFloat, Property::kNone));
 
 constexpr const Pass* kIntegerIo[] = {&kQuantiseIo, &kRemoveDeadNodes};

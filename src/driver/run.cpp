@@ -5,9 +5,11 @@
 #include <cstring>
 #include <limits>
 
+#include "ir/torch_text.h"
 #include "support/mapped_file.h"
 #include "support/npy_header.h"
 #include "support/npz.h"
+#include "support/output_file.h"
 #include "tosa/flatbuffer.h"
 #include "tosa/reference.h"
 
@@ -47,25 +49,8 @@ struct Samples {
 };
 
 Diagnostic input_error(const Value& v, std::string_view what, const std::string& file) {
-  return error(Code::kInput, "input \"{}\" is {}[{}]; {}", v.name(), torch_name(v.dtype()),
-               fmt::join(v.shape().begin(), v.shape().end(), ","), what)
+  return error(Code::kInput, "input \"{}\" is {}; {}", v.name(), torch_text(v.type()), what)
       .at({.file = file});
-}
-
-/// int64, which PyTorch's programs have in the place of TOSA's int32, as int32. False when some
-/// number does not fit.
-bool narrow(NpyArray& array) {
-  std::vector<std::byte> narrowed(array.data.size() / 2);
-  for (size_t i = 0; i < array.data.size() / sizeof(int64_t); ++i) {
-    int64_t wide = 0;
-    std::memcpy(&wide, array.data.data() + i * sizeof(wide), sizeof(wide));
-    const auto value = static_cast<int32_t>(wide);
-    if (value != wide) return false;
-    std::memcpy(narrowed.data() + i * sizeof(value), &value, sizeof(value));
-  }
-  array.data = std::move(narrowed);
-  array.dtype = "i4";
-  return true;
 }
 
 Diagnostic no_array(const Value& v, const std::vector<NpyArray>& arrays, const std::string& file) {
@@ -77,21 +62,20 @@ Diagnostic no_array(const Value& v, const std::vector<NpyArray>& arrays, const s
       v, fmt::format("the file has no array of that name but {}", fmt::join(names, ", ")), file);
 }
 
+/// int64, which PyTorch's programs have in the place of TOSA's int32, becomes it.
 Status check_type(const Value& v, NpyArray& a, const std::string& file) {
   const std::string_view type = array_type(v.dtype());
   if (a.dtype == type) return ok();
-  const bool is_wide = v.dtype() == DType::kI32 && a.dtype == "i8";
-  if (is_wide && narrow(a)) return ok();
-  Diagnostic d = input_error(
-      v,
-      is_wide ? fmt::format("array \"{}\" has an integer that int32 does not hold", a.name)
-              : fmt::format("array \"{}\" has type {}, {} is needed", a.name,
-                            npy_dtype_name(a.dtype), npy_dtype_name(type)),
-      file);
-  d.hint = fmt::format("convert it before numpy.savez: array.astype(numpy.{})",
-                       type == "b1" ? "bool_" : npy_dtype_name(type));
-  if (is_wide) d.hint.clear();
-  return d;
+  if (v.dtype() == DType::kI32 && a.dtype == "i8") {
+    if (!narrow_to_int32(a)) return ok();
+    return input_error(
+        v, fmt::format("array \"{}\" has an integer that int32 does not hold", a.name), file);
+  }
+  return input_error(v,
+                     fmt::format("array \"{}\" has type {}, {} is needed", a.name,
+                                 npy_dtype_name(a.dtype), npy_dtype_name(type)),
+                     file)
+      .with_hint(astype_hint(type));
 }
 
 Expected<Samples> match_inputs(const Graph& graph, std::vector<NpyArray>& arrays,
@@ -161,6 +145,12 @@ Expected<std::string> run_program(const RunOptions& options, std::string* summar
   if (!options.program.ends_with(".tosa")) {
     return error(Code::kFileKind, "{} is not a .tosa file", options.program)
         .with_hint("compile the program with --target tosa-int or tosa-fp first");
+  }
+  if (!options.output.empty()) {
+    if (!options.output.ends_with(".npz")) {
+      return error(Code::kOption, "--output {}: the suffix must be .npz", options.output);
+    }
+    TOSAIC_CHECK_OK(refuse_overwriting("--output", options.output, options.input));
   }
   TOSAIC_TRY(const auto file, MappedFile::open(options.program));
   TOSAIC_TRY(const auto module, tosa::read_flatbuffer(file->bytes(), file, options.program));

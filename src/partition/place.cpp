@@ -159,12 +159,10 @@ std::optional<Reject> reads_64_bits(const Node& node) {
 /// these, and rows that say so.
 std::optional<Reject> reads_unsigned(const Node& node) {
   const aten::Row& row = aten::row(node.op());
-  using aten::Trait;
-  if (row.has(Trait::kView) || row.has(Trait::kQuantize) || row.has(Trait::kDequantize) ||
-      node.full_name().starts_with("tosaic.")) {
+  if (aten::takes_held_as_signed(row) || node.full_name().starts_with("tosaic.")) {
     return std::nullopt;
   }
-  const bool keeps = row.has(Trait::kNoOp) && aten::is_held_as_signed(node.result().dtype());
+  const bool keeps = row.has(aten::Trait::kNoOp) && aten::is_held_as_signed(node.result().dtype());
   for (const Use& use : node.operands()) {
     const Value* v = use.value();
     if (v == nullptr || keeps || !aten::is_held_as_signed(v->dtype())) continue;

@@ -14,6 +14,7 @@ Status run_remove_no_ops(Graph& graph, PassContext& context);
 Status run_expand_aliases(Graph& graph, PassContext& context);
 Status run_widen_unsigned(Graph& graph, PassContext& context);
 Status run_fold_constants(Graph& graph, PassContext& context);  // partition/fold_constants.cpp
+Status run_fuse_decomposed(Graph& graph, PassContext& context);
 Status run_fold_batch_norm(Graph& graph, PassContext& context);
 Status run_fold_qdq(Graph& graph, PassContext& context);     // quant/fold_qdq.cpp
 Status run_quantise_io(Graph& graph, PassContext& context);  // quant/quantise_io.cpp
@@ -43,6 +44,11 @@ inline constexpr Pass kFoldConstants{.name = "fold_constants",
                                      .run = run_fold_constants,
                                      .needs = Property::kFunctional,
                                      .doc = "computes what depends on no input"};
+inline constexpr Pass kFuseDecomposed{
+    .name = "fuse_decomposed",
+    .run = run_fuse_decomposed,
+    .needs = Property::kFunctional,
+    .doc = "gives operators that core ATen writes out with selections their names back"};
 inline constexpr Pass kFoldBatchNorm{
     .name = "fold_batch_norm",
     .run = run_fold_batch_norm,
@@ -93,9 +99,9 @@ inline constexpr Pass kRemoveDeadNodes{.name = "remove_dead_nodes",
                                        .doc = "erases nodes whose results nobody uses"};
 
 inline constexpr const Pass* kAllPasses[] = {
-    &kRemoveNoOps, &kExpandAliases, &kWidenUnsigned,  &kFoldConstants,   &kFoldBatchNorm,
-    &kFoldQdq,     &kQuantiseIo,    &kUnsignIo,       &kChooseLayout,    &kCanonicalise,
-    &kMergeAxes,   &kFoldRescale,   &kShareConstants, &kRemoveDeadNodes,
+    &kRemoveNoOps,   &kExpandAliases, &kWidenUnsigned, &kFoldConstants,  &kFuseDecomposed,
+    &kFoldBatchNorm, &kFoldQdq,       &kQuantiseIo,    &kUnsignIo,       &kChooseLayout,
+    &kCanonicalise,  &kMergeAxes,     &kFoldRescale,   &kShareConstants, &kRemoveDeadNodes,
 };
 inline std::span<const Pass* const> all_passes() {
   return kAllPasses;

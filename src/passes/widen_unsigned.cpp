@@ -13,23 +13,18 @@
 #include "aten/unsigned.h"
 #include "passes/passes.h"
 
+TOSAIC_USE_ATEN_OP(to);
+TOSAIC_USE_ATEN_OP(widen_unsigned);
+
 namespace tosaic {
 namespace {
 
-using aten::Trait;
-
-/// Rows that take the integers as they are, or as codes.
-bool reads_as_they_are(const aten::Row& row) {
-  return row.has(Trait::kView) || row.has(Trait::kQuantize) || row.has(Trait::kDequantize);
-}
-
 Value& widened(Graph& graph, Value& operand, DType dtype, Node& before) {
-  const OpVariant op = find_op("tosaic.widen_unsigned.default");
   const TensorType result{dtype, operand.shape(), nullptr};
   Value* operands[] = {&operand};
   return graph
-      .insert({.op = op.op,
-               .variant = op.variant,
+      .insert({.op = &aten::widen_unsigned,
+               .variant = 0,
                .operands = operands,
                .segments = {},
                .results = std::span(&result, 1),
@@ -38,31 +33,38 @@ Value& widened(Graph& graph, Value& operand, DType dtype, Node& before) {
       .result();
 }
 
+bool is_unsigned_number(const Value* v) {
+  return v != nullptr && aten::is_held_as_signed(v->dtype()) && v->quant() == nullptr;
+}
+
+/// A node that computes in the type of its result, which is another than that of its operands.
+bool promotes(const Node& node) {
+  if (!aten::is_aten(node) || node.is(aten::widen_unsigned) || node.num_results() == 0) {
+    return false;
+  }
+  const DType dtype = node.result().dtype();
+  return (is_float(dtype) || dtype == DType::kI32) &&
+         !aten::takes_held_as_signed(aten::row(node.op()));
+}
+
 }  // namespace
 
 Status run_widen_unsigned(Graph& graph, PassContext& context) {
-  const OpVariant op = find_op("tosaic.widen_unsigned.default");
   for (Node& node : graph.nodes()) {
-    if (!aten::is_aten(node) || node.is(*op.op) || node.num_results() == 0) continue;
-    if (reads_as_they_are(aten::row(node.op()))) continue;
-    const DType dtype = node.result().dtype();
-    if (!is_float(dtype) && dtype != DType::kI32) continue;
-    const bool converts = node.is(*find_op("aten.to.dtype").op);
+    if (!promotes(node)) continue;
+    const bool converts = node.is(aten::to);
     for (int i = 0; i < node.num_operands(); ++i) {
-      Value* operand = node.operand(i);
-      if (operand == nullptr || !aten::is_held_as_signed(operand->dtype()) ||
-          operand->quant() != nullptr) {
+      if (!is_unsigned_number(node.operand(i))) continue;
+      Value& wide = widened(graph, *node.operand(i), node.result().dtype(), node);
+      context.changed = true;
+      if (!converts) {
+        graph.set_operand(node, i, &wide);
         continue;
       }
-      Value& wide = widened(graph, *operand, dtype, node);
-      context.changed = true;
-      if (converts) {
-        wide.set_name(node.result().name());
-        graph.replace_all_uses(node.result(), wide);
-        graph.erase(node);
-        break;
-      }
-      graph.set_operand(node, i, &wide);
+      wide.set_name(node.result().name());
+      graph.replace_all_uses(node.result(), wide);
+      graph.erase(node);
+      break;
     }
   }
   return ok();

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "aten/builder.h"
+#include "ir/torch_text.h"
 #include "quant/histogram.h"
 #include "support/npy_header.h"
 
@@ -77,38 +78,6 @@ std::optional<size_t> find_infinity(const NpyArray& array) {
   return std::nullopt;
 }
 
-/// The position of an int64 that int32, which stands for it in TOSA, does not hold.
-std::optional<size_t> find_wide(const NpyArray& array) {
-  for (size_t i = 0; i < array.data.size() / sizeof(int64_t); ++i) {
-    int64_t value;
-    std::memcpy(&value, array.data.data() + i * sizeof(value), sizeof(value));
-    if (value != static_cast<int32_t>(value)) return i;
-  }
-  return std::nullopt;
-}
-
-std::string shown(const Value& input) {
-  const Shape& shape = input.shape();
-  return fmt::format("{}[{}]", torch_name(input.dtype()),
-                     fmt::join(shape.begin(), shape.end(), ","));
-}
-
-DType held_dtype(DType dtype) {
-  return aten::held_as({dtype, {}, nullptr}).dtype;
-}
-
-/// 64-bit integers as the 32-bit ones that stand for them in TOSA.
-tosa::HostTensor narrowed(const Shape& shape, std::span<const std::byte> bytes) {
-  tosa::HostTensor tensor = tosa::HostTensor::allocate(DType::kI32, shape);
-  auto* to = tensor.mutable_data<int32_t>();
-  for (size_t i = 0; i < bytes.size() / sizeof(int64_t); ++i) {
-    int64_t value = 0;
-    std::memcpy(&value, bytes.data() + i * sizeof(value), sizeof(value));
-    to[i] = static_cast<int32_t>(value);
-  }
-  return tensor;
-}
-
 /// Whether an array may hold samples of an input; others are not unpacked, however great they are.
 bool fits_some_input(const NpyArray& array, const Graph& graph) {
   return std::ranges::any_of(graph.inputs(), [&](const Value* input) {
@@ -119,17 +88,16 @@ bool fits_some_input(const NpyArray& array, const Graph& graph) {
   });
 }
 
-Status check_array(const std::string& path, const Value& input, const NpyArray& array) {
+/// int64 becomes int32, as it is held.
+Status take_array(const std::string& path, const Value& input, NpyArray& array) {
   const auto type = numpy_type(input.dtype());
   if (!type || array.dtype != *type) {
-    Diagnostic d = bad_samples(
-        path, fmt::format("input \"{}\" is {}, array \"{}\" has type {}; {} is needed",
-                          input.name(), shown(input), array.name, npy_dtype_name(array.dtype),
-                          type ? npy_dtype_name(*type) : "a type that NumPy lacks"));
-    if (type) {
-      d.hint = fmt::format("convert it before numpy.savez: array.astype(numpy.{})",
-                           *type == "b1" ? "bool_" : npy_dtype_name(*type));
-    }
+    Diagnostic d =
+        bad_samples(path, fmt::format("input \"{}\" is {}, array \"{}\" has type {}; {} is needed",
+                                      input.name(), torch_text(input.type()), array.name,
+                                      npy_dtype_name(array.dtype),
+                                      type ? npy_dtype_name(*type) : "a type that NumPy lacks"));
+    if (type) d.hint = astype_hint(*type);
     return d;
   }
   const Shape& shape = input.shape();
@@ -138,7 +106,7 @@ Status check_array(const std::string& path, const Value& input, const NpyArray& 
     return bad_samples(
         path,
         fmt::format("input \"{}\" is {}, array \"{}\" has shape [{}]; [samples{}{}] is needed",
-                    input.name(), shown(input), array.name, fmt::join(array.shape, ","),
+                    input.name(), torch_text(input.type()), array.name, fmt::join(array.shape, ","),
                     shape.rank() > 0 ? "," : "", fmt::join(shape.begin(), shape.end(), ",")));
   }
   const std::optional<size_t> nan = array.dtype == "f4"   ? find_nan<float>(array)
@@ -154,7 +122,9 @@ Status check_array(const std::string& path, const Value& input, const NpyArray& 
     if (const auto i = find_infinity(array)) return has("an infinity, or a number above 1e30,", *i);
   }
   if (array.dtype == "i8") {
-    if (const auto i = find_wide(array)) return has("an integer that int32 does not hold", *i);
+    if (const auto i = narrow_to_int32(array)) {
+      return has("an integer that int32 does not hold", *i);
+    }
   }
   return ok();
 }
@@ -179,7 +149,7 @@ Status CalibrationData::add(const std::string& path, const Graph& graph) {
                                      names.empty() ? std::string("nothing")
                                                    : fmt::format("{}", fmt::join(names, ", "))));
     }
-    TOSAIC_CHECK_OK(check_array(path, input, *array));
+    TOSAIC_CHECK_OK(take_array(path, input, *array));
     const int64_t count = array->shape[0];
     if (i > 0 && count != file.count) {
       return bad_samples(path, fmt::format("array \"{}\" has {} samples, \"{}\" has {}",
@@ -212,8 +182,8 @@ Expected<CalibrationData> CalibrationData::read(const std::string& path, const G
                    to_string(input->type()));
     }
     const auto elements = static_cast<size_t>(input->shape().num_elements());
-    data.inputs_.push_back(
-        {input->dtype(), input->shape(), element_bytes(input->dtype()) * elements});
+    const DType held = aten::held_at_run_time(input->type()).dtype;
+    data.inputs_.push_back({held, input->shape(), element_bytes(held) * elements});
   }
   TOSAIC_TRY(const std::vector<std::string> files, files_of(path));
   for (const std::string& file : files) {
@@ -233,10 +203,7 @@ std::vector<tosa::HostTensor> CalibrationData::sample(int64_t index) const {
     const std::span<const std::byte> bytes(file.arrays[i].data);
     const auto own =
         bytes.subspan(static_cast<size_t>(index - file.first) * inputs_[i].bytes, inputs_[i].bytes);
-    tensors.push_back(
-        inputs_[i].dtype == DType::kI64
-            ? narrowed(inputs_[i].shape, own)
-            : tosa::HostTensor::view(held_dtype(inputs_[i].dtype), inputs_[i].shape, own));
+    tensors.push_back(tosa::HostTensor::view(inputs_[i].dtype, inputs_[i].shape, own));
   }
   return tensors;
 }

@@ -143,7 +143,14 @@ TensorType fixed_type(Module& module, const aten::Constraint& fixed, Precision p
   return {DType::kI16, {}, module.quant(fixed.scale_i16, 0, -32768, 32767)};
 }
 
-/// The activation that a node's only result goes into alone.
+/// Infinities are those of a mask.
+bool is_one_number(const Range& range) {
+  if (range.has_minus_infinity || range.has_plus_infinity) return false;
+  return range.empty() || range.low == range.high;
+}
+
+}  // namespace
+
 const Node* fused_activation(const Node& node) {
   if (!aten::is_aten(node) || !aten::row(node.op()).has(Trait::kFusesActivation)) return nullptr;
   if (node.num_results() != 1 || !node.result().has_one_use()) return nullptr;
@@ -152,14 +159,6 @@ const Node* fused_activation(const Node& node) {
   const bool is_activation = aten::is_aten(user) && aten::row(user.op()).has(Trait::kActivation);
   return is_activation && use.index() == 0 && user.num_results() == 1 ? &user : nullptr;
 }
-
-/// Infinities are those of a mask.
-bool is_one_number(const Range& range) {
-  if (range.has_minus_infinity || range.has_plus_infinity) return false;
-  return range.empty() || range.low == range.high;
-}
-
-}  // namespace
 
 TensorType activation_type(Module& module, const Range& seen, Precision precision,
                            const Shape& shape) {

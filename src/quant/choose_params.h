@@ -23,6 +23,10 @@ enum class Precision : uint8_t {
 TensorType activation_type(Module& module, const Range& range, Precision precision,
                            const Shape& shape);
 
+/// The activation that a node's only result goes into alone, whose parameters it takes; nullptr
+/// without one.
+const Node* fused_activation(const Node& node);
+
 /// int8 parameters in [-127, 127] of a constant float weight, one scale per index of `axis`.
 /// `least_scales` (of as many elements, or empty) bounds them from below. Channels of zeros get the
 /// greatest of the other channels' scales. E0305 for a weight that is not finite.

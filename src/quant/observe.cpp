@@ -165,11 +165,12 @@ class Calibration {
 Expected<bool> observe_by(const Graph& graph, const CalibrationData& data, Observer observer,
                           const Progress& progress, Observations& seen) {
   const Target host = host_target();
-  LoweredValues values;
   Watched watched;
   seen.not_computed = without_form(graph, host, seen.int64);
-  TOSAIC_TRY(Graph * lowered, lower_beside(graph, host, values, seen.not_computed, seen.int64));
-  for (const auto& [original, value] : values) {
+  TOSAIC_TRY(Graph * lowered,
+             lower_beside(graph, host, seen.values, seen.not_computed, seen.int64));
+  seen.lowered.reset(lowered);
+  for (const auto& [original, value] : seen.values) {
     if (original->is_constant()) continue;
     if (value->is_constant()) {
       seen.constants.emplace(original, value->constant());
@@ -180,7 +181,7 @@ Expected<bool> observe_by(const Graph& graph, const CalibrationData& data, Obser
   Calibration calibration(*lowered, watched, data, observer);
   TOSAIC_CHECK_OK(calibration.run(progress));
   seen.outputs = calibration.take_outputs();
-  for (const auto& [original, value] : values) {
+  for (const auto& [original, value] : seen.values) {
     const auto slot = watched.slot_of.find(value);
     if (original->is_constant() || slot == watched.slot_of.end()) continue;
     seen.ranges.emplace(original, calibration.range(slot->second));
@@ -188,7 +189,6 @@ Expected<bool> observe_by(const Graph& graph, const CalibrationData& data, Obser
     seen.histograms.emplace(original,
                             std::make_shared<Histogram>(calibration.histogram(slot->second)));
   }
-  graph.module().erase_graph(lowered->name());
   return calibration.is_sure();
 }
 

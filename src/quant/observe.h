@@ -27,6 +27,12 @@ std::string_view observer_name(Observer observer);
 std::optional<Observer> parse_observer(std::string_view name);
 std::vector<std::string_view> observer_names();
 
+/// A graph that goes out of its module with its owner.
+struct EraseGraph {
+  void operator()(Graph* graph) const { graph->module().erase_graph(graph->name()); }
+};
+using OwnedGraph = std::unique_ptr<Graph, EraseGraph>;
+
 /// What the samples showed.
 struct Observations {
   /// Inputs and results of nodes, where they are float32.
@@ -42,6 +48,9 @@ struct Observations {
   Int64 int64 = Int64::kAsInt32;
   /// The program's outputs for the first samples, without those that are not known.
   std::vector<std::vector<tosa::HostTensor>> outputs;
+  /// The float program in TOSA, and which of its values are whose.
+  OwnedGraph lowered;
+  LoweredValues values;
 };
 
 /// Called between samples, from the caller's thread.

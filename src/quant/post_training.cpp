@@ -9,11 +9,16 @@
 #include "quant/measure.h"
 #include "quant/qdq.h"
 #include "quant/quantised_form.h"
+#include "quant/worst_layers.h"
 
 namespace tosaic {
 namespace {
 
-constexpr size_t kMostNames = 8;  // of a warning
+constexpr size_t kMostNames = 8;   // of a warning
+constexpr size_t kMostLayers = 3;  // of one that tells where numbers are lost
+// The networks of test/models reach 14 dB (MobileNetV2) and more on the samples that calibrated
+// them.
+constexpr double kPoorDb = 10;
 
 Status check_is_float(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
@@ -34,7 +39,7 @@ Diagnostic warning(Code code, std::string message, std::string hint) {
 void warn_of_samples(const CalibrationData& data, const std::string& path, DiagnosticSink& sink) {
   if (!data.unused().empty()) {
     sink.add(warning(
-        Code::kInput,
+        Code::kWarnUnusedArrays,
         fmt::format("no input takes these arrays of {}: {}", path, fmt::join(data.unused(), ", ")),
         "arrays are found by the names of the program's inputs, which tosaic inspect shows"));
   }
@@ -117,6 +122,45 @@ void leave_float(const Graph& graph, const Observations& seen, ChosenParameters&
   sink.add(std::move(d));
 }
 
+std::string describe(const PoorValue& poor, const Observations& seen) {
+  std::string text = describe(*poor.value);
+  if (poor.value->def() != nullptr) {
+    const Location where = resolve(poor.value->def()->loc());
+    if (!where.scope.empty()) text += fmt::format(" in {}", where.scope);
+    if (where.line != 0) text += fmt::format(", {}:{}", where.file, where.line);
+  }
+  text += fmt::format(": its error is {:.2g} % of its values, that of what it reads {:.2g} %",
+                      100 * poor.to, 100 * poor.from);
+  const auto range = seen.ranges.find(poor.value);
+  if (range == seen.ranges.end() || range->second.empty()) return text;
+  text += fmt::format("; range {:.4g} to {:.4g}", range->second.low, range->second.high);
+  if (poor.quant != nullptr) text += fmt::format(" in steps of {:.3g}", poor.quant->scale());
+  return text;
+}
+
+void warn_of_poor_result(const Graph& graph, const CalibrationData& data, const Observations& seen,
+                         double db, const CalibrationOptions& options, const Target& target,
+                         DiagnosticSink& sink) {
+  if (db >= kPoorDb) return;
+  std::string hint;
+  if (options.observer == Observer::kMovingAverage) {
+    hint = "use --observer minmax, which cuts off no value of the samples";
+  } else if (options.precision == Precision::kInt8 && target.has(Feature::kInt16)) {
+    hint = "use --precision int16x8, whose steps are finer";
+  } else {
+    hint = "scale or clamp what has a wide range, and give samples without outliers";
+  }
+  Diagnostic d = warning(
+      Code::kWarnPoorCalibration,
+      fmt::format("the quantised program is far from float: SQNR {:.1f} dB on its own samples", db),
+      std::move(hint));
+  const std::vector<PoorValue> worst = find_worst_layers(graph, data, seen);
+  for (size_t i = 0; i < std::min(worst.size(), kMostLayers); ++i) {
+    d.notes.push_back(describe(worst[i], seen));
+  }
+  sink.add(std::move(d));
+}
+
 }  // namespace
 
 Expected<QuantisationResult> quantise_program(Graph& graph, const CalibrationOptions& options,
@@ -145,6 +189,7 @@ Expected<QuantisationResult> quantise_program(Graph& graph, const CalibrationOpt
   if (const auto sqnr = measure_sqnr(graph, data, seen.outputs, seen.int64)) {
     result.sqnr_db = sqnr->db;
     result.num_infinite = sqnr->num_infinite;
+    warn_of_poor_result(graph, data, seen, sqnr->db, options, target, diagnostics);
   }
   return result;
 }

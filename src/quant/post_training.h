@@ -30,8 +30,8 @@ struct QuantisationResult {
 };
 
 /// Quantises a float program for `target` (DESIGN §6, docs/quantisation.md): runs it on samples,
-/// chooses parameters, and gives them to the nodes that the target takes. Warnings W0003 and W0004
-/// go to `diagnostics`.
+/// chooses parameters, and gives them to the nodes that the target takes. Warnings W0003, W0004,
+/// W0007, W0008 and W0009 go to `diagnostics`.
 Expected<QuantisationResult> quantise_program(Graph& graph, const CalibrationOptions& options,
                                               const Target& target, DiagnosticSink& diagnostics,
                                               const Progress& progress = {});

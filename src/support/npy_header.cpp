@@ -165,6 +165,11 @@ std::string_view npy_dtype_name(std::string_view dtype) {
   return it == std::end(kDtypes) ? dtype : it->long_name;
 }
 
+std::string astype_hint(std::string_view dtype) {
+  return fmt::format("convert it before numpy.savez: array.astype(numpy.{})",
+                     dtype == "b1" ? "bool_" : npy_dtype_name(dtype));
+}
+
 size_t npy_element_bytes(std::string_view dtype) {
   for (const Dtype& known : kDtypes) {
     if (known.name == dtype) return known.num_bytes;

@@ -32,6 +32,9 @@ std::string make_npy_header(std::string_view dtype, std::span<const int64_t> sha
 /// NumPy's name of a dtype of NpyArray: "int32" of "i4".
 std::string_view npy_dtype_name(std::string_view dtype);
 
+/// What makes an array one of that dtype, as a hint.
+std::string astype_hint(std::string_view dtype);
+
 /// Bytes of one element of a dtype of NpyArray, or 0 when there is no such dtype.
 size_t npy_element_bytes(std::string_view dtype);
 

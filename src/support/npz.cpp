@@ -307,6 +307,21 @@ Status check_writable(const std::string& path, const std::vector<NpyArray>& arra
 
 }  // namespace
 
+std::optional<size_t> narrow_to_int32(NpyArray& array) {
+  const size_t count = array.data.size() / sizeof(int64_t);
+  std::vector<std::byte> narrow(count * sizeof(int32_t));
+  for (size_t i = 0; i < count; ++i) {
+    int64_t wide = 0;
+    std::memcpy(&wide, array.data.data() + i * sizeof(wide), sizeof(wide));
+    const auto value = static_cast<int32_t>(wide);
+    if (value != wide) return i;
+    std::memcpy(narrow.data() + i * sizeof(value), &value, sizeof(value));
+  }
+  array.data = std::move(narrow);
+  array.dtype = "i4";
+  return std::nullopt;
+}
+
 Expected<std::vector<NpyArray>> read_npz(const std::string& path, const WantsArray& wants) {
   TOSAIC_TRY(std::shared_ptr<const MappedFile> file, MappedFile::open(path));
   const Bytes bytes = file->bytes();

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@ struct NpyArray {
 /// members are not unpacked.
 using WantsArray = std::function<bool(const NpyArray& head)>;
 Expected<std::vector<NpyArray>> read_npz(const std::string& path, const WantsArray& wants = {});
+
+/// Turns int64 into int32, which stands for it in TOSA. When a number does not fit, its index, and
+/// the array stays as it is.
+std::optional<size_t> narrow_to_int32(NpyArray& array);
 
 /// Writes an uncompressed .npz. Deterministic bytes: fixed time stamps, members in the given order.
 /// A name that is unsafe in a zip archive or occurs twice, and 4 GiB or more, are errors.

@@ -122,6 +122,12 @@ Status write_file(const std::string& path, std::string_view text) {
   return write_file(path, std::as_bytes(std::span<const char>(text.data(), text.size())));
 }
 
+Status refuse_overwriting(std::string_view flag, const std::string& path, const std::string& read) {
+  std::error_code none;
+  if (!std::filesystem::equivalent(path, read, none)) return ok();
+  return error(Code::kOption, "{} {}: it would overwrite {}, which is read", flag, path, read);
+}
+
 Status check_folder_of(const std::string& path) {
   const std::string file = through_link(path);
   std::error_code failure;

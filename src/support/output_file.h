@@ -16,6 +16,9 @@ Status write_file(const std::string& path, std::span<const std::span<const std::
 Status write_file(const std::string& path, std::span<const std::byte> content);
 Status write_file(const std::string& path, std::string_view text);
 
+/// An error when a file to be written, `flag` and `path`, is one that is read.
+Status refuse_overwriting(std::string_view flag, const std::string& path, const std::string& read);
+
 /// An error, before long work, when the folder of a file to be written is not there or not
 /// writable.
 Status check_folder_of(const std::string& path);

@@ -10,7 +10,6 @@
 namespace tosaic::rows {
 namespace {
 
-constexpr int64_t kMaxAxis = 65536;
 constexpr int64_t kMaxInt32Depth = 16384;  ///< when height and width of int32 are exchanged
 
 using Sizes = std::vector<int64_t>;

@@ -20,7 +20,6 @@ namespace tosaic::rows {
 namespace {
 
 constexpr int64_t kMaxDilation = 2;
-constexpr int64_t kMaxAxis = 65536;
 
 bool any_above(std::span<const int64_t> values, int64_t most) {
   return std::ranges::any_of(values, [most](int64_t value) { return value > most; });

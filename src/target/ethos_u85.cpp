@@ -35,9 +35,8 @@ int64_t strided_pieces(const Window& w) {
 
 /// Strides above 3 are window by window here, too, where there are neither padding nor dilation.
 Result check_conv2d(const Node& node, const Target& t) {
-  constexpr int64_t kMaxDepth = 65536;
   const int64_t depth = node.operand(0)->shape()[3];
-  if (depth > kMaxDepth) return limit(node, t, "{} input channels are above {}", depth, kMaxDepth);
+  if (depth > kMaxAxis) return limit(node, t, "{} input channels are above {}", depth, kMaxAxis);
   Window w = window_of(node);
   if (has_constant_weights(node)) {
     const int64_t windows = windows_one_by_one(node, w);
@@ -70,7 +69,6 @@ Result check_conv3d(const Node& node, const Target& t) {
 /// Cut by a negative out_pad to less than a stride, the result has parts that no block fits
 /// (measured with Vela 5.2.0: "Failed to find block configuration").
 Result check_transpose_conv(const Node& node, const Target& t) {
-  constexpr int64_t kMaxAxis = 65536;
   if (auto r = constant_weights(node, t)) return r;
   const auto a = tosa::read_attrs<tosa::TransposeConv2dAttrs>(node);
   const Shape& kernel = node.operand(1)->shape();

@@ -23,6 +23,9 @@ struct Row {
 };
 Result check(std::span<const Row> rows, const Node& node, const Target& target);
 
+/// Elements of an axis, and channels, that an Ethos-U counts.
+inline constexpr int64_t kMaxAxis = 65536;
+
 /// R0010: "tosa.conv2d: stride 9 is above 3, the limit of Ethos-U55".
 template <typename... Args>
 Result limit(const Node& node, const Target& target, fmt::format_string<Args...> format,

@@ -174,6 +174,9 @@ Value* Builder::constant_ints(DType dtype, const Shape& shape, std::span<const i
 
 Value* Builder::constant_floats(DType dtype, const Shape& shape, std::span<const double> values) {
   if (dtype == DType::kUnknown) return poison();
+  if (!is_float(dtype)) {
+    return fail_with(reject(Code::kRejectDtype, "real numbers as {}", dtype_name(dtype)));
+  }
   return constant(module().constant_floats(dtype, shape, values));
 }
 
@@ -246,6 +249,10 @@ Value* Builder::slice(Value* x, std::span<const int64_t> start, std::span<const 
   const Constant* view = x->constant();
   for (int axis = 0; axis < x->shape().rank(); ++axis) {
     const auto a = static_cast<size_t>(axis);
+    if (start[a] < 0 || size[a] < 0 || start[a] > x->shape()[axis] - size[a]) {
+      return fail_with(reject(Code::kRejectShape, "{} elements from {} on, of a constant of {}",
+                              size[a], start[a], to_string(x->shape())));
+    }
     if (size[a] != x->shape()[axis]) view = &module().sliced(*view, axis, start[a], size[a]);
   }
   return constant(*view);

@@ -52,6 +52,17 @@ def test_unknown_words_name_the_nearest_one(folder):
     (("compile", "x.pt2", "--target", "tosa-int", "-o", "x.pte"), ".tosa"),
     (("compile", "x.pt2", "--target", "ethos-u55-128", "-o", "x.tosa"), ".pte"),
     (("compile", "x.pt2", "--target", "tosa-int", "-o", "x.txt"), "suffix"),
+    (("compile", "x.pt2", "--target", "ethos-u55-128", "-o", "x.pte", "--sram-limit", ""), "empty"),
+    (("compile", "x.pt2", "--target", "", "-o", "x.pte"), "empty"),
+    (("compile", "x.pt2", "--target", "tosa-int", "-o", ""), "empty"),
+    (("compile", "", *TO_TOSA), "empty"),
+    (("compile", "x.pt2", "--target=ethos-u55-128", "-o", "x.pte", "--vela-flags=--accelerator-config=x"), "--target"),
+    (("compile", "x.pt2", *TO_TOSA, "--vela=vela"), "does not go through Vela"),
+    (("compile", "x.pt2", *TO_TOSA, "--config=x.ini"), "does not go through Vela"),
+    (("compile", "x.pt2", *TO_TOSA, "--precision=int8"), "--calibrate"),
+    (("compile", "x.pt2", *TO_TOSA, "--calibrate=x.npz", "--calibrate-limit=0"), "above 0"),
+    (("opt", "x.tir", "-o", "x.pte"), ".tir or .tosa"),
+    (("run", "x.tosa", "--input", "x.npz", "-o", "x.txt"), ".npz"),
     (("run", "x.tosa"), "--input"),
     (("inspect",), "file"),
     (("opt",), "file"),
@@ -60,6 +71,23 @@ def test_unknown_words_name_the_nearest_one(folder):
 def test_wrong_command_lines_are_named(folder, arguments, word):
     text = fails(*arguments, code="E0104", folder=folder)
     assert word in text, text
+
+
+def test_no_input_is_overwritten(folder, program):
+    """Whatever the way to it: the file that was read is as it was."""
+    (folder / "x.tir").write_text("tosaic 1\n")
+    (folder / "in.npz").write_bytes(b"zip")
+    (folder / "link.tir").symlink_to("x.tir")
+    compile_tir = ("compile", "x.tir", "--target", "tosa-int", "--stop-after=fold_qdq", "-o")
+    for arguments in (
+        (*compile_tir, "x.tir"),
+        (*compile_tir, "./x.tir"),
+        (*compile_tir, "link.tir"),
+        ("run", "x.tosa", "--input", "in.npz", "-o", "in.npz"),
+    ):
+        assert arguments[-1] in fails(*arguments, code="E0104", folder=folder)
+    assert (folder / "x.tir").read_text() == "tosaic 1\n"
+    assert (folder / "in.npz").read_bytes() == b"zip"
 
 
 @pytest.mark.parametrize("flag", ("--stop-after", "--disable", "--print-before", "--print-after"))

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from ..common import ROOT
+from ..common import ROOT, TARGETS
 from ..tester.oracles import reference_model
 from ..tosautil import TosaFile
 from .failing import fails, start
@@ -135,3 +135,15 @@ def test_wrong_files_are_errors(folder):
     (folder / "x.tir").write_text(given_and_expected(DROPOUT)[0])
     fails("opt", "x.tir", "--passes=remove_no_ops", "-o", "no/x.tir", code="E0102", folder=folder)
     fails("opt", "x.tir", "--passes=remove_no_ops", "--target=x", code="E0105", folder=folder)
+
+
+@pytest.mark.parametrize("words", [
+    ("opt", "x.tir", "--passes=fold_qdq"),
+    ("explain", "x.tir", "--target", TARGETS["u55"]),
+    ("compile", "x.tir", "--target", TARGETS["u55"], "-o", "x.pte"),
+])  # fmt: skip
+def test_error_of_the_program_inside_a_pass_leaves_no_file(folder, words):
+    """A pass that fails by its own fault keeps its input for a report; by the program's it does not."""
+    given, _ = given_and_expected(PASSES / "fold_qdq" / "add_relu.tir")
+    (folder / "x.tir").write_text(re.sub(r"scale = ", "scale = -", given, count=1))
+    assert "scale -" in fails(*words, code="E0305", folder=folder)

@@ -27,9 +27,13 @@ ACCELERATORS = {
     "u85": ("ethos-u85-256", "ethos-u85-128", "ethos-u85-512", "ethos-u85-1024", "ethos-u85-2048"),
 }
 RUNS = 2  # samples run per network and family
-# Least SQNR in dB: of PT2E programs against their fake-quantised graph, of ours against the float
+# Least SQNR in dB: of PT2E programs against their fake-quantised graph in float64 with biases as the
+# accumulator holds them (from Arm's quantiser every code is equal), of ours against the float
 # network, whose quantisation itself costs that.
-MIN_SQNR_DB = {"arm": 25.0, "xnnpack": 25.0, "own": 10.0}
+MIN_SQNR_DB = {"arm": np.inf, "xnnpack": 25.0, "own": 10.0}
+# Some 20 dB lie between this graph of XNNPACK's and its float network, and one code that differs is as
+# many elsewhere twelve blocks later: the program may be no farther from the float network than that.
+LIKE_ITS_GRAPH, MARGIN_DB = {("deit", "xnnpack")}, 0.5
 # Delegates other than one: XNNPACK's quantiser leaves a subtraction in float; see test_three_parts.py.
 DELEGATES = {
     ("sub", "xnnpack"): {"u55": 0, "u65": 0, "u85": 0},
@@ -58,7 +62,7 @@ class Compiled:
 def compiled(workspace, name, quantisation, target):
     source, own = net(name), quantisation == "own"
     program = workspace.program(
-        source, None if own else quantisation, integer_biases=quantisation == "xnnpack"
+        source, None if own else quantisation, integer_biases=quantisation == "xnnpack", exact=not own
     )
     folder = workspace.scratch("full", name, quantisation, target)
     flags = ()
@@ -93,7 +97,7 @@ def cases(families):
     "name, quantisation, family, target",
     cases([(family, targets[0]) for family, targets in ACCELERATORS.items()]),
 )
-def test_network_computes_what_pytorch_computes(first, name, quantisation, family, target):
+def test_network_computes_what_pytorch_computes(first, workspace, name, quantisation, family, target):
     made = first(name, quantisation, target)
     actual, expected = [], []
     for sample in range(RUNS):
@@ -101,7 +105,11 @@ def test_network_computes_what_pytorch_computes(first, name, quantisation, famil
         expected += made.program.outputs[sample]
     sqnr = sqnr_db(actual, expected)
     print(f"{sqnr:.1f} dB, {len(made.partitions)} delegates, on the CPU {made.kernels}")
-    assert sqnr >= MIN_SQNR_DB[quantisation]
+    if (name, quantisation) in LIKE_ITS_GRAPH:
+        exact = [array for sample in workspace.program(net(name)).outputs[:RUNS] for array in sample]
+        assert sqnr_db(actual, exact) >= sqnr_db(expected, exact) - MARGIN_DB
+    else:
+        assert sqnr >= MIN_SQNR_DB[quantisation]
     wanted = DELEGATES.get((name, quantisation), {}).get(family, 1)
     assert len(made.partitions) == wanted, f"on the CPU: {made.kernels}"
 

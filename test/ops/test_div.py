@@ -2,10 +2,15 @@
 """div, floor_divide, remainder and fmod: of tensors, constants and numbers, also where the quotient
 is a whole number or the operands are negative."""
 
+import dataclasses
+
+import numpy as np
+import pytest
 import torch
 from torch import nn
 
-from ..tester.codes import CodeCase, code_suite, q8, q16
+from ..tester.checks import check_integer
+from ..tester.codes import CodeCase, code_suite, export, q8, q16
 from ..tester.suite import Case, op_suite
 
 
@@ -109,6 +114,74 @@ code_suite(
         "floor": CodeCase((GIVEN,), WIDE, args=(ATEN.div.Scalar_mode, 1.5, "floor"), steps=0),
         "trunc": CodeCase((GIVEN,), WIDE, args=(ATEN.div.Scalar_mode, -1.5, "trunc"), steps=0),
         "int16": CodeCase((q16(2e-4),), q16(2e-4), args=(ATEN.div.Scalar, 1.5)),
+    },
+)
+PAIR_OF_CODES = ((2, 4, 40), (4, 1))
+
+
+def above(params, low):
+    """The same with codes from `low` on."""
+    return dataclasses.replace(params, low=low)
+
+
+def below(params, high):
+    return dataclasses.replace(params, high=high)
+
+
+code_suite(
+    "div",
+    lambda: torch.div,
+    {
+        "": CodeCase((q8(1 / 32, 5), above(q8(1 / 64, -128), -100)), q8(1 / 16, -3), PAIR_OF_CODES),
+        "negative": CodeCase((q8(1 / 32, 5), below(q8(1 / 64, 90), 70)), q8(1 / 16), PAIR_OF_CODES),
+        "near_0": CodeCase((q8(1 / 32, 5), above(q8(1 / 64, -128), -127)), q8(1 / 16), PAIR_OF_CODES),
+        "share": CodeCase((q8(0.001, -128), above(q8(0.5, -128), 0)), q8(2e-5, -128), PAIR_OF_CODES),
+        "broadcast": CodeCase((q8(1 / 32), above(q8(1 / 8, -100), -90)), q8(0.5), ((4, 1), (2, 4, 5))),
+        "limits": CodeCase((q8(1 / 32), above(q8(1 / 8), 9)), q8(0.02, 0, -100, 90), PAIR_OF_CODES),
+        "int16": CodeCase((q16(2e-4), above(q16(1e-4), 2000)), q16(1e-3), PAIR_OF_CODES, steps=2),
+        "int16_negative": CodeCase((q16(2e-4), below(q16(1e-4), -9)), q16(1e-2), PAIR_OF_CODES, steps=2),
+        "int16_near_0": CodeCase((q16(2e-4), above(q16(1e-4), 1)), q16(1.0), PAIR_OF_CODES, steps=2),
+        "int16_share": CodeCase(
+            (above(q16(2e-4), 0), above(q16(2e-4), 30000)), q16(1 / 32767), PAIR_OF_CODES, steps=2
+        ),
+        "int16_fine": CodeCase(
+            (above(below(q16(2e-4), 99), 0), above(q16(2e-4), 30)), q16(1e-4), PAIR_OF_CODES, steps=2
+        ),
+    },
+)
+
+
+@pytest.mark.INT
+@pytest.mark.parametrize("params", (q8(1 / 16, 3), q16(1e-3)), ids=("int8", "int16"))
+def test_a_divisor_of_0_is_half_a_step(workspace, params):
+    """Which it may have been; PyTorch's quotient of the codes is infinite, or no number."""
+    case = CodeCase((params, params), params, ((8,), (8,)))
+    scratch = workspace.scratch("codes", "div_by_0", str(params.dtype))
+    program = export(case, lambda: torch.div, scratch / "program.pt2")
+    program.inputs = [[x, np.zeros_like(y)] for x, y in program.inputs]
+    quotients = [x / np.float32(params.scale / 2) for x, _ in program.inputs]
+    program.outputs = [[params.values(params.codes(quotient))] for quotient in quotients]
+    check_integer(program, scratch, steps=0, samples=len(program.inputs))
+
+
+class ByConstant(nn.Module):
+    """By constants of both signs, the greatest and least a thousand times apart."""
+
+    def __init__(self):
+        super().__init__()
+        self.constant = nn.Buffer(torch.tensor([[0.02], [-3.0], [20.0], [0.7]]))
+
+    def forward(self, x):
+        return x / self.constant
+
+
+code_suite(
+    "div_constants",
+    ByConstant,
+    {
+        "": CodeCase((GIVEN,), q8(0.5, 5), ((2, 4, 6),)),
+        "fine": CodeCase((GIVEN,), q8(0.01, 5), ((2, 4, 6),)),
+        "int16": CodeCase((q16(2e-4),), q16(1e-2), ((2, 4, 6),), steps=2),
     },
 )
 code_suite(

@@ -4,6 +4,7 @@
 import torch
 from torch import nn
 
+from ..tester.codes import CodeCase, code_suite, q8, q16
 from ..tester.suite import Case, op_suite
 
 
@@ -55,5 +56,10 @@ op_suite(
     "mul_number",
     MulNumber,
     cases={"": Case(((1, 4, 5, 6),), (1.5,)), "negative": Case(((1, 4, 5, 6),), (-0.25,))},
+)
+code_suite(
+    "mul_by_0",
+    lambda: lambda x: torch.ops.aten.mul.Scalar(x, 0),
+    {"": CodeCase((q8(0.1, 3),), q8(0.5, -7), steps=0), "int16": CodeCase((q16(0.1),), q16(0.5), steps=0)},
 )
 op_suite("add_number", SumNumbers, cases={"": Case(((1, 4, 5, 6),), kinds=("MI",))})

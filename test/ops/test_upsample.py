@@ -70,8 +70,9 @@ code_suite(
     "upsample_nearest_exact_part", lambda: Function(lambda x: interpolate(x, size=(4, 7), mode="nearest-exact")), EXACT_CODES
 )
 BILINEAR = {"mode": "bilinear"}
-# U55 has no bilinear RESIZE: depthwise convolutions or products with a matrix take its place. Weights are sixteenths, so that many results are ties, which TOSA rounds up
-# and PyTorch to even; the sum behind doubles the step.
+# U55 has no bilinear RESIZE: depthwise convolutions or products with a matrix take its place. Weights are
+# sixteenths, so that many results are ties, which TOSA rounds up and PyTorch to even; the sum behind doubles
+# the step.
 op_suite(
     "upsample_bilinear",
     Resized,

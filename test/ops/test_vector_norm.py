@@ -39,6 +39,10 @@ op_suite(
         "order": Case(ONE, (lambda x: x.norm(1, 1),), **FLOAT),
         "scalar": Case(ONE, (lambda x: torch.ops.aten.norm.Scalar(x, 3),), kinds=("MI",)),
         "normalize": Case(ONE, (functional.normalize,), **FLOAT),
+        "linalg": Case(ONE, (torch.linalg.norm,), **FLOAT),
+        "linalg_dim": Case(ONE, (lambda x: torch.linalg.norm(x, dim=1, keepdim=True),), **FLOAT),
+        "linalg_axes": Case(((2, 3, 4),), (lambda x: torch.linalg.norm(x, dim=(0, 2)),), **FLOAT),
+        "linalg_order": Case(ONE, (lambda x: torch.linalg.norm(x, 1, dim=0),), **FLOAT),
     },
 )
 op_suite(

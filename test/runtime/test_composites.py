@@ -113,6 +113,8 @@ MODULES = {
     ),
     "bits": (function(lambda x: (((x * 9).int() & 6) << 3 | ((x * 90).int() >> 2) ^ 5).float()), ROWS),
     "sinc": (function(lambda x: torch.sinc(x.round()) + torch.sinc(x)), ROWS),
+    "exp2_of_integers": (function(lambda x: torch.exp2(x.round().int())), ROWS),
+    "var_of_a_number": (function(lambda x: torch.var(x.sum(), correction=0) + x), ROWS),
     "logaddexp": (function(torch.logaddexp), (*ROWS, *ROWS)),
     "nan_to_num": (function(lambda x: torch.nan_to_num((x - 1).log(), 0.5, neginf=-9)), ROWS),
     "weight_norm": (lambda: weight_norm(torch.nn.Conv2d(4, 6, 3)), IMAGE),

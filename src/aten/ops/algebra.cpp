@@ -10,9 +10,13 @@
 namespace tosaic::aten {
 namespace {
 
+/// Names the shapes of all operands; some may be absent.
 Reject wrong_shapes(const Call& n) {
-  return reject(Code::kRejectShape, "{}: {} and {}", n.schema().full_name,
-                to_string(n.in(0)->shape()), to_string(n.in(1)->shape()));
+  std::vector<std::string> shapes;
+  for (const Value* v : n.operands())
+    if (v != nullptr) shapes.push_back(to_string(v->shape()));
+  return reject(Code::kRejectShape, "{}: operands of {}", n.schema().full_name,
+                fmt::join(shapes, ", "));
 }
 
 std::vector<int64_t> sizes_of(const Value* x) {

@@ -29,9 +29,7 @@ Lowered lower_cat(const Call& n, Builder& b) {
   if (parts.empty()) {
     return reject(Code::kRejectShape, "{}: all inputs are empty", n.schema().full_name);
   }
-  if (parts.size() == 1) return parts[0];
-  return b.emit(tosa::concat, parts,
-                tosa::write_attrs(tosa::AxisAttrs{static_cast<int32_t>(axis)}, b.module().arena()));
+  return side_by_side(b, parts, static_cast<int>(axis));
 }
 
 /// cat of the inputs with an axis of one element more.

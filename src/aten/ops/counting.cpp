@@ -30,7 +30,12 @@ Lowered lower_one_hot(const Call& n, Builder& b) {
     return reject(Code::kRejectShape, "{}: {} to {}", n.schema().full_name,
                   to_string(n.in(0)->shape()), to_string(out));
   }
+  constexpr int64_t kMaxClasses = int64_t{1} << 24;
   const int64_t count = out[out.rank() - 1];
+  if (count > kMaxClasses) {
+    return reject(Code::kRejectShape, "{}: {} classes; up to {} are taken", n.schema().full_name,
+                  count, kMaxClasses);
+  }
   std::vector<int64_t> classes(static_cast<size_t>(count));
   std::iota(classes.begin(), classes.end(), 0);
   Value* numbers = b.constant_ints(n.in(0)->dtype(), {count}, classes);

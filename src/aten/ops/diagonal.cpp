@@ -49,6 +49,10 @@ Lowered lower_diag_embed(const Call& n, Builder& b, int64_t offset, int64_t dim1
     return reject(Code::kRejectAttribute, "{}: axes {} and {} for {}", n.schema().full_name, dim1,
                   dim2, to_string(x->shape()));
   }
+  constexpr int64_t kMostOffset = int64_t{1} << 31;
+  if (offset < -kMostOffset || offset > kMostOffset) {
+    return reject(Code::kRejectAttribute, "{}: an offset of {}", n.schema().full_name, offset);
+  }
   const int64_t count = x->shape()[rank - 2];
   const int64_t size = count + std::abs(offset);
   const int64_t lead = x->shape().num_elements() / count;

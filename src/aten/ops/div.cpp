@@ -2,13 +2,16 @@
 #include <cmath>
 
 #include "aten/elementwise.h"
+#include "aten/integers.h"
 
 // Quotients and rests, with broadcast.
 //
 // In float x / y is x times RECIPROCAL(y), and times the number 1 / y where y is a constant. The
 // rounded quotient of floor and trunc is corrected by its rest, so that 6 / 3 never gives 1.
-// Quantised, the divisor must be one number: a plain quotient is then a RESCALE, the others are
-// tables, on 8-bit values since they have jumps.
+// Quantised, a quotient by one number is a RESCALE, by other constants a product with what they are
+// the inverse of, and by a value a product with its inverse, which is a table of 24 bits or made in
+// int32 (docs/composites.md). The rounded ones need one number and are tables, on 8-bit values
+// since they have jumps.
 
 namespace tosaic::aten {
 namespace {
@@ -23,15 +26,23 @@ std::optional<Rounding> rounding_of(const Call& n) {
   return std::nullopt;
 }
 
+/// The real numbers of a constant.
+std::vector<double> numbers(const Value& constant) {
+  if (is_float(constant.dtype())) return float_values(*constant.constant());
+  const Quant* quant = constant.quant();
+  std::vector<double> values;
+  for (int64_t code : int_values(*constant.constant())) {
+    const auto value = static_cast<double>(quant == nullptr ? code : code - quant->zero_point());
+    values.push_back(quant == nullptr ? value : value * quant->scale());
+  }
+  return values;
+}
+
 /// The divisor when it is one number; else NaN.
 double divisor_number(const Call& n) {
   if (n.num_in() < 2) return n.f("other");
   const Value& y = *n.in(1);
-  if (!y.is_constant() || y.shape().num_elements() != 1) return std::nan("");
-  if (is_float(y.dtype())) return float_values(*y.constant())[0];
-  if (y.quant() == nullptr) return static_cast<double>(int_values(*y.constant())[0]);
-  const int64_t code = int_values(*y.constant())[0];
-  return static_cast<double>(code - y.quant()->zero_point()) * y.quant()->scale();
+  return y.is_constant() && y.shape().num_elements() == 1 ? numbers(y)[0] : std::nan("");
 }
 
 /// PyTorch's remainder has the divisor's sign, fmod the dividend's.
@@ -110,37 +121,113 @@ Lowered refuse_dtype(const Call& n) {
 }
 
 Lowered refuse_divisor(const Call& n) {
-  return reject(Code::kRejectNotConstant,
-                "{}: a quantised division needs one constant number other than 0 to divide by",
-                n.schema().full_name);
+  return reject(
+      Code::kRejectNotConstant,
+      "{}: it needs a finite constant other than 0 to divide by, of one element if it rounds",
+      n.schema().full_name);
 }
 
 bool can_divide(double divisor) {
   return std::isfinite(divisor) && divisor != 0;
 }
 
-/// One RESCALE, for a negative divisor of the negative.
-Lowered divide_quantised(const Call& n, Builder& b, double divisor) {
+/// Bits of a code without its zero point.
+int code_bits(DType dtype) {
+  return dtype == DType::kI8 ? 8 : 16;
+}
+
+/// Quotients have up to 31 bits.
+Lowered finish(const Call& n, Builder& b, const Scaled& quotient) {
+  return finish_product(n, b, quotient.value, quotient.scale, true);
+}
+
+/// Times int32 multiples of the inverses.
+Lowered divide_by_constants(const Call& n, Builder& b) {
+  const Value& y = *n.in(1);
+  if (y.quant() != nullptr && !y.quant()->per_tensor()) {
+    return reject(Code::kRejectQuantParams, "{}: operand 1 is quantised per channel",
+                  n.schema().full_name);
+  }
+  std::vector<double> inverses = numbers(y);
+  double most = 0;
+  for (double& v : inverses) {
+    if (!can_divide(v)) return refuse_divisor(n);
+    v = 1 / v;
+    most = std::max(most, std::abs(v));
+  }
+  const double unit = most / 0x1p30;
+  if (!(unit > 0 && std::isfinite(unit))) return refuse_divisor(n);
+  std::vector<int64_t> codes;
+  for (double v : inverses)
+    codes.push_back(std::llrint(v / unit));
+  const int rank = n.out().shape.rank();
+  const int shift = code_bits(n.in(0)->dtype());
+  Value* multiples = b.expand_rank(b.constant_ints(DType::kI32, y.shape(), codes), rank);
+  const double scale = n.in(0)->quant()->scale() * unit / n.out().quant->scale();
+  return finish(n, b,
+                {b.mul(centred(b, n.in(0), rank), multiples, shift), std::ldexp(scale, shift)});
+}
+
+/// By 8-bit codes: 2^22 / d is a table of d. A divisor of 0 is taken as half a step.
+Scaled quotient_of_bytes(Builder& b, Value* x, Value* y, int rank) {
+  Integers in(b);
+  constexpr int kBits = 22;
+  const int64_t zero_point = y->quant()->zero_point();
+  Value* inverse = in.table(y, 3, [=](int code) {
+    const int64_t d = code - zero_point;
+    return d == 0 ? (int64_t{2} << kBits) - 1 : std::llrint(std::ldexp(1.0, kBits) / d);
+  });
+  return {b.mul(centred(b, x, rank), b.expand_rank(inverse, rank)), std::ldexp(1.0, -kBits)};
+}
+
+/// By 16-bit codes. `ratio`: steps of the output that a quotient of 1 has.
+Scaled quotient_of_words(Builder& b, Value* x, Value* y, int rank, double ratio) {
+  Integers in(b);
+  // Half steps, so that a divisor of 0 can be taken as one of them.
+  Value* d = in.centred(b.expand_rank(y, rank), *y->quant(), 2);
+  Value* sign = in.at_most(in.at_least(in.add(d, 1), -1), 1);
+  Value* magnitude = in.at_least(in.mul(d, sign, 0), 1);
+  // So that 2^30 are 2^16 steps of the output, or more.
+  const int bits = std::clamp(static_cast<int>(std::floor(std::log2(ratio))) + 14, 0, 30);
+  Value* numerator = in.mul(centred(b, x, rank), sign, 0);
+  return {in.quotient(numerator, magnitude, bits), std::ldexp(2.0, -bits)};
+}
+
+Lowered divide_by_value(const Call& n, Builder& b) {
   Value* x = n.in(0);
-  if (x->quant() == nullptr) return refuse_divisor(n);
-  return b.call("aten.mul.Scalar", {x}, n.out(), {{"other", Attr::real(1 / divisor)}});
+  Value* y = n.in(1);
+  if (auto r = check_activation(n, y->type(), "operand 1")) return *r;
+  const int rank = n.out().shape.rank();
+  const double ratio = x->quant()->scale() / y->quant()->scale() / n.out().quant->scale();
+  const bool is_bytes = x->dtype() == DType::kI8 && y->dtype() == DType::kI8;
+  Scaled q =
+      is_bytes ? quotient_of_bytes(b, x, y, rank) : quotient_of_words(b, x, y, rank, 2 * ratio);
+  q.scale *= ratio;
+  return finish(n, b, q);
+}
+
+/// By one number one RESCALE, for a negative divisor of the negative.
+Lowered divide_quantised(const Call& n, Builder& b) {
+  if (auto r = check_activation(n, n.in(0)->type(), "operand 0")) return *r;
+  if (auto r = check_activation(n, n.out(), "the output")) return *r;
+  const double divisor = divisor_number(n);
+  if (!std::isnan(divisor)) {
+    if (!can_divide(divisor)) return refuse_divisor(n);
+    return b.call("aten.mul.Scalar", {n.in(0)}, n.out(), {{"other", Attr::real(1 / divisor)}});
+  }
+  return n.in(1)->is_constant() ? divide_by_constants(n, b) : divide_by_value(n, b);
 }
 
 Lowered lower_div(const Call& n, Builder& b, Rounding rounding) {
   if (n.any_quantised()) {
-    const double divisor = divisor_number(n);
-    if (!can_divide(divisor)) return refuse_divisor(n);
-    switch (rounding) {
-      case Rounding::kNone:
-        return divide_quantised(n, b, divisor);
-      case Rounding::kFloor:
-        return lower_step_table(n, b, [](double x, const Call& c) {
-          return floor_quotient_value(x, divisor_number(c));
-        });
-      default:
-        return lower_step_table(
-            n, b, [](double x, const Call& c) { return std::trunc(x / divisor_number(c)); });
+    if (rounding == Rounding::kNone) return divide_quantised(n, b);
+    if (!can_divide(divisor_number(n))) return refuse_divisor(n);
+    if (rounding == Rounding::kFloor) {
+      return lower_step_table(
+          n, b, [](double x, const Call& c) { return floor_quotient_value(x, divisor_number(c)); });
     }
+    return lower_step_table(
+        n, b, [](double x, const Call& c) { return std::trunc(x / divisor_number(c)); });
   }
   if (!is_float(n.out().dtype)) return refuse_dtype(n);
   const Operands o = operands_of(n, b);
@@ -210,8 +297,9 @@ TOSAIC_ATEN_OP(div) = {
                        "aten::divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
                        "aten::true_divide.Tensor(Tensor self, Tensor other) -> Tensor",
                        "aten::true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"),
-    .doc = "Quotient with broadcast: RECIPROCAL and MUL; quantised by a number, one RESCALE.",
-    .quant = {own(0), own(1), own(out(0))},
+    .doc =
+        "Quotient with broadcast: RECIPROCAL and MUL; quantised in int32, by a number one RESCALE.",
+    .quant = {own(0), real(1), own(out(0))},
     .lower = [](const Call& n, Builder& b) { return lower_div(n, b, Rounding::kNone); },
     .cpu = "aten::div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
 };

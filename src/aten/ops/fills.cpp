@@ -55,6 +55,10 @@ Lowered lower_linspace(const Call& n, Builder& b, bool is_exponent) {
   const double start = n.f("start");
   const double end = n.f("end");
   const int64_t steps = n.i("steps");
+  if (steps != n.out().shape.num_elements()) {
+    return reject(Code::kRejectShape, "{}: {} steps give {}", n.schema().full_name, steps,
+                  to_string(n.out().shape));
+  }
   const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
   return lower_numbers(n, b, [=, &n](size_t at) {
     const auto i = static_cast<int64_t>(at);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "aten/arithmetic.h"
+#include "aten/elementwise.h"
 
 // Product with broadcast. Quantised: the stored integers without their zero points are multiplied
 // in int32, and one RESCALE by s_a * s_b / s_out gives the result.
@@ -9,26 +9,9 @@
 namespace tosaic::aten {
 namespace {
 
-/// The stored integers without their zero point, as int32.
-Value* centred(Builder& b, Value* x, int rank) {
-  const int64_t zero_point = x->quant()->zero_point();
-  if (!x->is_constant()) {
-    return b.rescale(b.expand_rank(x, rank), DType::kI32, 1, zero_point, 0);
-  }
-  std::vector<int64_t> values = int_values(*x->constant());
-  for (int64_t& v : values)
-    v -= zero_point;
-  return b.expand_rank(b.constant_ints(DType::kI32, x->shape(), values), rank);
-}
-
-Value* finish(const Call& n, Builder& b, Value* product, double scale) {
-  const Quant& to = *n.out().quant;
-  // A product of 16-bit values has 31 bits, which apply_scale_32 takes for factors below 1/2 only.
-  if (n.out().dtype == DType::kI16 && scale >= 0.5) {
-    b.fail(reject(Code::kRejectQuantParams, "{}: the output's scale {} is too small for its inputs",
-                  n.schema().full_name, to.scale()));
-  }
-  return clamp_to_range(b, b.rescale(product, n.out().dtype, scale, 0, to.zero_point()), n.out());
+/// A product of 16-bit codes has 31 bits.
+Lowered finish(const Call& n, Builder& b, Value* product, double scale) {
+  return finish_product(n, b, product, scale, n.out().dtype == DType::kI16);
 }
 
 Lowered lower_mul(const Call& n, Builder& b) {
@@ -54,12 +37,15 @@ Lowered lower_mul_scalar(const Call& n, Builder& b) {
   const int rank = n.out().shape.rank();
   if (!n.any_quantised()) {
     const DType dtype = n.out().dtype;
-    Value* y = is_float(dtype) ? b.scalar_float(dtype, factor, rank)
-                               : b.scalar_int(dtype, n.i("other"), rank);
-    return b.cast(b.mul(b.cast(x, dtype), y), dtype);
+    return b.cast(b.mul(b.cast(x, dtype), number(n, b, factor)), dtype);
   }
   if (auto r = check_activation(n, x->type(), "the input")) return *r;
   if (auto r = check_activation(n, n.out(), "the output")) return *r;
+  const auto times = [&](int64_t whole) {
+    return b.mul(centred(b, x, rank), b.scalar_int(DType::kI32, whole, rank));
+  };
+  constexpr double kAnyScale = 0.25;  // of zeros
+  if (factor == 0) return finish(n, b, times(0), kAnyScale);
   const double scale = x->quant()->scale() * std::abs(factor) / n.out().quant->scale();
   if (!(scale > 0)) {
     return reject(Code::kRejectAttribute, "{}: a factor of {}", n.schema().full_name, factor);
@@ -69,8 +55,7 @@ Lowered lower_mul_scalar(const Call& n, Builder& b) {
     Value* z = b.rescale(x, n.out().dtype, scale, x->quant()->zero_point(), to.zero_point());
     return clamp_to_range(b, z, n.out());
   }
-  Value* negative = b.mul(centred(b, x, rank), b.scalar_int(DType::kI32, -1, rank));
-  return finish(n, b, negative, scale);
+  return finish(n, b, times(-1), scale);
 }
 
 }  // namespace

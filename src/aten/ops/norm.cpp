@@ -129,13 +129,16 @@ Lowered lower_norm(const Call& n, const Norm& norm, Builder& b) {
   return y.ok() ? b.reshape(y.values()[0], n.out().shape) : y;
 }
 
-/// With the statistics as further results, as core ATen has it.
+/// With the statistics as further results, as core ATen has it. They have no quantised form.
 Lowered lower_with_statistics(const Call& n, const Norm& norm, Builder& b) {
-  if (auto r = check_input(n, norm)) return *r;
   if (n.any_quantised()) {
-    return reject(Code::kRejectQuantParams, "{}: its statistics have no quantised form",
-                  n.schema().full_name);
+    const Lowered y = lower_norm(n, norm, b);
+    if (!y.ok()) return y;
+    std::vector<Value*> values(n.results().size(), nullptr);
+    values[0] = y.values()[0];
+    return values;
   }
+  if (auto r = check_input(n, norm)) return *r;
   const FloatNorm made = float_norm(norm, b, b.reshape(n.in(0), norm.rows));
   std::vector<Value*> values = {b.reshape(made.result, n.out().shape)};
   if (norm.subtract_mean) values.push_back(b.reshape(made.mean, n.out(1).shape));
@@ -210,6 +213,10 @@ Lowered record_rms_norm(const Call& n, Builder& b) {
   Value* x = n.in(0);
   const Shape& s = x->shape();
   const auto count = static_cast<int>(n.ints("normalized_shape").size());
+  if (count < 1 || count > s.rank() || n.out().shape.rank() != s.rank()) {
+    return reject(Code::kRejectShape, "{}: {} has fewer axes than are normalised",
+                  n.schema().full_name, to_string(s));
+  }
   std::vector<int64_t> axes;
   TensorType row = n.out();
   for (int axis = s.rank() - count; axis < s.rank(); ++axis) {
@@ -314,6 +321,7 @@ TOSAIC_ATEN_OP(native_layer_norm) = {
     .schemas = schemas("aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, "
                        "Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"),
     .doc = "layer_norm with mean and inverse deviation as further results.",
+    .quant = {own(0), real(2), real(3), own(out(0))},
     .lower = [](const Call& n, Builder& b) { return lower_last_axes(n, b, true, true); },
     .cpu =
         "aten::native_layer_norm.out(Tensor input, SymInt[] normalized_shape, Tensor? weight, "
@@ -333,6 +341,7 @@ TOSAIC_ATEN_OP(fused_rms_norm) = {
     .schemas = schemas("aten::_fused_rms_norm(Tensor input, int[] normalized_shape, "
                        "Tensor? weight, float? eps) -> (Tensor, Tensor)"),
     .doc = "rms_norm with the inverse root as a further result.",
+    .quant = {own(0), real(2), own(out(0))},
     .lower = lower_rms_norm,
 };
 
@@ -351,6 +360,7 @@ TOSAIC_ATEN_OP(native_group_norm) = {
         "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, "
         "SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)"),
     .doc = "group_norm with mean and inverse deviation as further results.",
+    .quant = {own(0), real(1), real(2), own(out(0))},
     .lower = lower_native_group_norm,
     .cpu =
         "aten::native_group_norm.out(Tensor input, Tensor? weight, Tensor? bias, SymInt N, "

@@ -32,6 +32,11 @@ Lowered lower_constant_pad(const Call& n, Builder& b) {
     const size_t axis = static_cast<size_t>(rank) - 1 - i;
     const int64_t before = pad[2 * i];
     const int64_t after = pad[2 * i + 1];
+    constexpr int64_t kMost = int64_t{1} << 31;  // TOSA's sizes are below it
+    if (std::max(before, after) > kMost || std::min(before, after) < -kMost) {
+      return reject(Code::kRejectAttribute, "{}: padding of {} and {}", n.schema().full_name,
+                    before, after);
+    }
     start[axis] = std::max<int64_t>(-before, 0);
     size[axis] -= start[axis] + std::max<int64_t>(-after, 0);
     padding[2 * axis] = std::max<int64_t>(before, 0);
@@ -69,8 +74,10 @@ Lowered record_pad(const Call& n, Builder& b) {
   }
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const int axis = static_cast<int>(rank - 1 - i);
-    const int64_t first = std::max<int64_t>(-pad[2 * i], 0);
-    const int64_t count = x->shape()[axis] - first - std::max<int64_t>(-pad[2 * i + 1], 0);
+    // Nothing is left before that much is cut off.
+    const auto cut = [&](int64_t p) { return -std::clamp<int64_t>(p, -x->shape()[axis], 0); };
+    const int64_t first = cut(pad[2 * i]);
+    const int64_t count = x->shape()[axis] - first - cut(pad[2 * i + 1]);
     if (count <= 0) return fill(n, b);
     x = call_slice(b, x, axis, first, count);
     pad[2 * i] = std::max<int64_t>(pad[2 * i], 0);

@@ -268,15 +268,12 @@ std::vector<Run> runs_of(const Window& w, int64_t size) {
 Value* averages_by_region(const Call& n, Builder& b, Value* x, const TensorType& in,
                           const Geometry& g) {
   constexpr size_t kMaxRegions = 9;
+  constexpr int64_t kLongest = 65536;  // of an axis that an NPU pools
   const Shape s = x->shape();
-  if (s.rank() != 4) return nullptr;
+  if (s.rank() != 4 || std::max(s[1], s[2]) > kLongest) return nullptr;
   const std::vector<Run> rows = runs_of(g.axes[0], s[1]);
   const std::vector<Run> columns = runs_of(g.axes[1], s[2]);
   if (rows.size() * columns.size() > kMaxRegions) return nullptr;
-  const auto joined = [&b](const std::vector<Value*>& parts, int32_t axis) {
-    const AttrList attrs = tosa::write_attrs(tosa::AxisAttrs{axis}, b.module().arena());
-    return parts.size() == 1 ? parts[0] : b.emit(tosa::concat, parts, attrs);
-  };
   std::map<int64_t, Value*> averages;
   std::vector<Value*> bands;
   for (const Run& row : rows) {
@@ -290,9 +287,9 @@ Value* averages_by_region(const Call& n, Builder& b, Value* x, const TensorType&
       parts.push_back(b.slice(whole, std::array{int64_t{0}, row.first, column.first, int64_t{0}},
                               std::array{s[0], row.count, column.count, s[3]}));
     }
-    bands.push_back(joined(parts, 2));
+    bands.push_back(side_by_side(b, parts, 2));
   }
-  return joined(bands, 1);
+  return side_by_side(b, bands, 1);
 }
 
 Lowered lower_avg_pool2d(const Call& n, Builder& b) {

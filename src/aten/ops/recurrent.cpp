@@ -177,10 +177,26 @@ std::optional<Reject> check(const Call& n, size_t num_states) {
   }
   const int64_t directions = n.b("bidirectional") ? 2 : 1;
   const int64_t per_layer = n.b("has_biases") ? 4 : 2;
-  const auto expected = static_cast<size_t>(n.i("num_layers") * directions * per_layer);
+  constexpr int64_t kMaxLayers = 1024;
+  const int64_t num_layers = n.i("num_layers");
+  if (num_layers < 1 || num_layers > kMaxLayers) {
+    return reject(Code::kRejectAttribute, "{}: {} layers; 1 to {} are taken", name, num_layers,
+                  kMaxLayers);
+  }
+  const auto expected = static_cast<size_t>(num_layers * directions * per_layer);
   if (n.tensors("params").size() != expected || n.tensors("hx").size() != num_states) {
     return reject(Code::kRejectAttribute, "{}: {} weights, {} are needed (no projections)", name,
                   n.tensors("params").size(), expected);
+  }
+  for (size_t i = 0; i < expected; ++i) {
+    const auto place = static_cast<int64_t>(i) % per_layer;
+    const Shape& shape = n.tensors("params")[i]->shape();
+    if (shape.rank() == (place < 2 ? 2 : 1)) continue;
+    return reject(Code::kRejectShape, "{}: weight {} is {}", name, i, to_string(shape));
+  }
+  for (const Value* state : n.tensors("hx")) {
+    if (state->shape().rank() == 3) continue;
+    return reject(Code::kRejectShape, "{}: a state is {}", name, to_string(state->shape()));
   }
   return std::nullopt;
 }
@@ -227,9 +243,15 @@ Lowered lower_sequence(const Call& n, Builder& b, Step step, size_t num_states) 
 /// One step over a batch: x [N, I], or [I].
 Lowered lower_cell(const Call& n, Builder& b, Step step, size_t num_states) {
   const auto states = n.tensors("hx");
-  if (n.any_quantised() || states.size() != num_states || n.tensor("w_hh")->shape().rank() != 2) {
+  if (n.any_quantised() || states.size() != num_states) {
     return reject(Code::kRejectQuantParams, "{}: quantised cells are not supported",
                   n.schema().full_name);
+  }
+  for (const Value* v : n.operands()) {
+    const bool is_bias = v == n.tensor("b_ih") || v == n.tensor("b_hh");
+    if (v == nullptr || is_bias || v->shape().rank() == 2) continue;
+    return reject(Code::kRejectShape, "{}: an operand is {}; matrices are taken",
+                  n.schema().full_name, to_string(v->shape()));
   }
   Cell cell(b, n.out().dtype);
   const Weights w{n.tensor("w_ih"), n.tensor("w_hh"), n.tensor("b_ih"), n.tensor("b_hh")};

@@ -29,6 +29,8 @@ struct Axis {
 /// Weights of `axis.out` rows and `axis.in` columns.
 using Weights = std::vector<double>;
 using Filter = double (*)(double distance);
+/// More of them, of a file that is damaged or of an axis that is very long, are refused.
+constexpr int64_t kMaxWeights = int64_t{1} << 24;
 
 double triangle(double distance) {
   return std::max(0.0, 1 - std::abs(distance));
@@ -111,6 +113,11 @@ std::optional<Reject> read_axes(const Call& n, int count, std::vector<Axis>& axe
         axis.step = 1 / factors.as_reals()[static_cast<size_t>(i)];
       }
     }
+    if (!(axis.step >= 0 && axis.step <= size_in) ||
+        axis.in > kMaxWeights / std::max<int64_t>(1, axis.out)) {
+      return reject(Code::kRejectShape, "{}: {} to {} elements by steps of {}",
+                    n.schema().full_name, axis.in, axis.out, axis.step);
+    }
     axes.push_back(axis);
   }
   return std::nullopt;
@@ -146,31 +153,6 @@ Lowered lower_linear(const Call& n, Builder& b, int count) {
   return resample(n, b, count, [](const Axis& a) { return between_neighbours(a, 1, triangle); });
 }
 
-/// Copies of elements, along each of three axes.
-Lowered lower_nearest_volume(const Call& n, Builder& b) {
-  const Shape& in = n.in(0)->shape();
-  const Shape& out = n.out().shape;
-  if (in.rank() != 5 || out.rank() != 5 || in.num_elements() == 0) {
-    return reject(Code::kRejectShape, "{}: {} to {}", n.schema().full_name, to_string(in),
-                  to_string(out));
-  }
-  const Attr factors = n.arg("scale_factors");
-  Value* x = n.in(0);
-  for (int axis = 2; axis < 5; ++axis) {
-    float step = static_cast<float>(in[axis]) / static_cast<float>(out[axis]);
-    if (factors.kind() == Attr::Kind::kFloats && factors.as_reals().size() == 3) {
-      step = static_cast<float>(1 / factors.as_reals()[static_cast<size_t>(axis) - 2]);
-    }
-    std::vector<int64_t> indices;
-    for (int64_t o = 0; o < out[axis]; ++o) {
-      const auto at = static_cast<int64_t>(std::floor(static_cast<float>(o) * step));
-      indices.push_back(std::min(at, in[axis] - 1));
-    }
-    if (in[axis] != out[axis]) x = call_take(b, x, axis, indices);
-  }
-  return x;
-}
-
 /// Places of a regular grid under a matrix of 2 by 3: a product with the constant places.
 Lowered lower_affine_grid(const Call& n, Builder& b) {
   const std::vector<int64_t> size = n.ints("size");
@@ -179,6 +161,10 @@ Lowered lower_affine_grid(const Call& n, Builder& b) {
       n.out().shape.rank() != 4) {
     return reject(Code::kRejectShape, "{}: {} for {} sizes; images are taken", n.schema().full_name,
                   to_string(theta), size.size());
+  }
+  if (std::min(size[2], size[3]) < 1 || size[2] > kMaxWeights / size[3]) {
+    return reject(Code::kRejectShape, "{}: an image of {} by {}", n.schema().full_name, size[2],
+                  size[3]);
   }
   const auto places = [&](int64_t count) {
     std::vector<double> found;
@@ -255,14 +241,6 @@ TOSAIC_ATEN_OP(upsample_bicubic2d_aa) = {
           return resample(n, b, 2,
                           [](const Axis& a) { return antialiased(a, 2, cubic_antialiased); });
         },
-};
-
-TOSAIC_ATEN_OP(upsample_nearest3d) = {
-    .schemas = schemas("aten::upsample_nearest3d.vec(Tensor input, SymInt[]? output_size, "
-                       "float[]? scale_factors) -> Tensor"),
-    .doc = "A volume of another size by nearest neighbours: copies along each axis.",
-    .traits = Trait::kAlias,
-    .lower = lower_nearest_volume,
 };
 
 TOSAIC_ATEN_OP(affine_grid_generator) = {

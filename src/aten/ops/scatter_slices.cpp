@@ -84,6 +84,7 @@ Lowered lower_slice_scatter(const Call& n, Builder& b) {
   }
   const int64_t extent = bound("end", size) - at.first;
   if (extent <= 0) return x;
+  at.step = std::min(at.step, extent);
   at.count = (extent + at.step - 1) / at.step;
   TensorType part = x->type();
   part.shape[at.axis] = at.count;

@@ -24,6 +24,8 @@ std::optional<std::array<int64_t, 4>> image_sizes(const Shape& s) {
   return std::array<int64_t, 4>{batch, s[rank - 3], s[rank - 2], s[rank - 1]};
 }
 
+constexpr int64_t kMostFactor = 65536;
+
 Reject bad_shape(const Call& n) {
   return reject(Code::kRejectShape, "{}: the input {} and the argument do not fit",
                 n.schema().full_name, to_string(n.in(0)->shape()));
@@ -33,7 +35,7 @@ Reject bad_shape(const Call& n) {
 Lowered lower_pixel_shuffle(const Call& n, Builder& b) {
   const int64_t r = n.i("upscale_factor");
   const auto sizes = image_sizes(n.in(0)->shape());
-  if (!sizes || r < 1 || (*sizes)[1] % (r * r) != 0) return bad_shape(n);
+  if (!sizes || r < 1 || r > kMostFactor || (*sizes)[1] % (r * r) != 0) return bad_shape(n);
   const auto [batch, channels, h, w] = *sizes;
   const int64_t rows = batch * channels / r;  // c and i
   // (c i) j (h w) -> (c i) (h w) j, then c i h (w j) -> c h i (w j).

@@ -92,11 +92,16 @@ Lowered lower_narrow(const Call& n, Builder& b) {
   int64_t axis = n.i("dim");
   const Shape& shape = n.in(0)->shape();
   if (shape.rank() == 0 || !normalise_axis(axis, shape.rank())) return no_axis(n, axis);
+  const int64_t size = shape[static_cast<int>(axis)];
   int64_t first = n.i("start");
-  if (first < 0) first += shape[static_cast<int>(axis)];
+  if (first < 0) first += size;
   const int64_t count = n.i("length");
   if (count <= 0) {
     return reject(Code::kRejectShape, "{}: the result has no elements", n.schema().full_name);
+  }
+  if (first < 0 || count > size || first > size - count) {
+    return reject(Code::kRejectAttribute, "{}: {} elements from {} on, of {}", n.schema().full_name,
+                  count, n.i("start"), size);
   }
   if (b.mode() == Builder::Mode::kLower) return part(n, b, axis, first, count, n.out());
   return b.call("aten.slice.Tensor", {n.in(0)}, n.out(),

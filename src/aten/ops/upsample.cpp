@@ -34,7 +34,8 @@ std::optional<Reject> read_axes_of(const Call& n, bool is_row, std::array<Axis, 
   const Shape& in = n.in(0)->shape();
   const Shape& out = n.out().shape;
   const int count = is_row ? 1 : 2;
-  if (in.rank() != out.rank() || in.rank() < count + 1 || in.num_elements() == 0) {
+  if (in.rank() != out.rank() || in.rank() < count + 1 ||
+      std::min(in.num_elements(), out.num_elements()) == 0) {
     return reject(Code::kRejectShape, "{}: {} to {}", n.schema().full_name, to_string(in),
                   to_string(out));
   }
@@ -64,8 +65,8 @@ std::vector<int64_t> nearest_indices(const Axis& a, Nearest nearest) {
   std::vector<int64_t> indices;
   for (int64_t o = 0; o < a.out; ++o) {
     const float place = static_cast<float>(o) + (nearest == Nearest::kMiddle ? 0.5F : 0.0F);
-    const auto at = static_cast<int64_t>(std::floor(place * scale));
-    indices.push_back(std::min(at, a.in - 1));
+    const float at = std::min(std::floor(place * scale), static_cast<float>(a.in - 1));
+    indices.push_back(static_cast<int64_t>(at));
   }
   return indices;
 }
@@ -177,6 +178,25 @@ Lowered lower_nearest_exact(const Call& n, Builder& b, bool is_row) {
   return call_view(b, x, n.out());
 }
 
+/// Copies of elements, along each of three axes.
+Lowered lower_nearest_volume(const Call& n, Builder& b) {
+  const Shape& in = n.in(0)->shape();
+  const Shape& out = n.out().shape;
+  if (in.rank() != 5 || out.rank() != 5 || std::min(in.num_elements(), out.num_elements()) == 0) {
+    return reject(Code::kRejectShape, "{}: {} to {}", n.schema().full_name, to_string(in),
+                  to_string(out));
+  }
+  const Attr factors = n.arg("scale_factors");
+  const bool has_factors = factors.kind() == Attr::Kind::kFloats && factors.as_reals().size() == 3;
+  Value* x = n.in(0);
+  for (int i = 0; i < 3; ++i) {
+    Axis axis{in[2 + i], out[2 + i], 0};
+    if (has_factors) axis.factor = factors.as_reals()[static_cast<size_t>(i)];
+    if (axis.in != axis.out) x = call_take(b, x, 2 + i, nearest_indices(axis, Nearest::kBefore));
+  }
+  return x;
+}
+
 /// ExecuTorch's kernel is that of images.
 Lowered record_row(const Call& n, Builder& b) {
   std::array<Axis, 2> axes;
@@ -242,10 +262,13 @@ struct Phase {
   std::array<int64_t, 3> weights{};
 };
 
+constexpr int64_t kMaxPhases = 16;  ///< of both axes together
+
 /// The phases of an axis; nothing when it has no whole factor.
 std::optional<std::vector<Phase>> phases_of(const Axis& a, const Position& at) {
   if (a.in == a.out) return std::vector<Phase>{Phase{{0, 1, 0}}};
-  if (a.out % a.in != 0 || at.denominator * (a.out / a.in) != at.numerator) return std::nullopt;
+  if (a.out % a.in != 0 || a.out / a.in > kMaxPhases) return std::nullopt;
+  if (at.denominator * (a.out / a.in) != at.numerator) return std::nullopt;
   std::vector<Phase> phases;
   for (int64_t o = 0; o < a.out / a.in; ++o) {
     const int64_t place = o * at.denominator + at.offset;
@@ -269,7 +292,7 @@ Value* repeat_borders(Builder& b, Value* x, int axis) {
   size[at] = 1;
   Value* first = b.slice(x, start, size);
   start[at] = last;
-  return b.emit(tosa::concat, {first, x, b.slice(x, start, size)}, tosa::AxisAttrs{axis});
+  return side_by_side(b, std::array{first, x, b.slice(x, start, size)}, axis);
 }
 
 /// A quantised image that changes its size.
@@ -312,18 +335,12 @@ Value* interpolate_phase(Builder& b, Value* x, const Change& c, const Phase& row
   return clamp_to_range(b, y, c.to);
 }
 
-Value* side_by_side(Builder& b, const std::vector<Value*>& parts, int32_t axis) {
-  if (parts.size() == 1) return parts[0];
-  return b.emit(tosa::concat, parts, tosa::write_attrs(tosa::AxisAttrs{axis}, b.module().arena()));
-}
-
 /// nullptr when a factor is not whole, or weights do not fit 8 bits.
 Value* interpolate_phases(Builder& b, const Change& c) {
   constexpr int64_t kMaxWeight = 127;
-  constexpr size_t kMaxPhases = 16;
   const auto rows = phases_of(c.axes[0], c.at[0]);
   const auto columns = phases_of(c.axes[1], c.at[1]);
-  if (!rows || !columns || rows->size() * columns->size() > kMaxPhases) return nullptr;
+  if (!rows || !columns || rows->size() * columns->size() > size_t{kMaxPhases}) return nullptr;
   const auto greatest = [](const std::vector<Phase>& phases) {
     int64_t most = 0;
     for (const Phase& phase : phases)
@@ -392,8 +409,14 @@ Value* multiply_axis(Builder& b, Value* x, int axis, const Matrix& m, int64_t ze
 
 /// Axis by axis; between the two, 16 bits keep what 8 would round.
 Value* interpolate_products(Builder& b, const Change& c) {
+  constexpr int64_t kMaxWeights = int64_t{1} << 24;
   Value* x = c.image;
   const auto changes = [&](size_t i) { return c.axes[i].in != c.axes[i].out; };
+  for (const Axis& axis : c.axes) {
+    if (axis.in <= kMaxWeights / axis.out) continue;
+    b.fail(reject(Code::kRejectShape, "{} elements of {}: too many weights", axis.out, axis.in));
+    return x;
+  }
   int64_t zero_point = c.from.zero_point();
   double gain = 1;
   for (size_t i : {size_t{1}, size_t{0}}) {
@@ -473,6 +496,14 @@ TOSAIC_ATEN_OP(upsample_nearest1d) = {
     .doc = "A row of another size by nearest neighbours: RESIZE, or copies of elements.",
     .quant = {same({0, out(0)})},
     .lower = lower_nearest_row,
+};
+
+TOSAIC_ATEN_OP(upsample_nearest3d) = {
+    .schemas = schemas("aten::upsample_nearest3d.vec(Tensor input, SymInt[]? output_size, "
+                       "float[]? scale_factors) -> Tensor"),
+    .doc = "A volume of another size by nearest neighbours: copies along each axis.",
+    .traits = Trait::kAlias,
+    .lower = lower_nearest_volume,
 };
 
 TOSAIC_ATEN_OP(upsample_nearest_exact2d) = {

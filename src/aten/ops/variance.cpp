@@ -28,6 +28,7 @@ Value* merged(Builder& b, Value* x, const std::vector<int64_t>& axes) {
   int64_t reduced = 1;
   for (int64_t axis : axes)
     reduced *= size(axis);
+  if (axes.empty()) return b.reshape(x, {1, 1, s.num_elements()});
   if (axes.back() - axes.front() + 1 == static_cast<int64_t>(axes.size())) {
     int64_t before = 1;
     for (int64_t axis = 0; axis < axes.front(); ++axis)
@@ -57,6 +58,7 @@ std::optional<Reject> read_rows(const Call& n, Builder& b, Rows& rows) {
     return reject(Code::kRejectShape, "{}: the input is empty", n.schema().full_name);
   }
   rows.value = merged(b, x, axes);
+  if (b.failure()) return *b.failure();
   rows.divisor = static_cast<double>(rows.value->shape()[1]) - correction_of(n);
   if (rows.divisor > 0) return std::nullopt;
   return reject(Code::kRejectShape, "{}: {} elements with a correction of {}", n.schema().full_name,

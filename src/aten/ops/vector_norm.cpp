@@ -50,6 +50,17 @@ Lowered lower_norm_of(const Call& n, Builder& b, double order) {
   return norm_of(n, b, n.in(0), order, axes, keeps_axes);
 }
 
+/// Of vectors: with an order and two axes, or of a matrix, it is a norm of matrices.
+Lowered lower_linalg_norm(const Call& n, Builder& b) {
+  const size_t num_axes =
+      n.has("dim") ? n.ints("dim").size() : static_cast<size_t>(n.in(0)->shape().rank());
+  if (n.has("ord") && num_axes != 1) {
+    return reject(Code::kRejectAttribute, "{}: order {} of a matrix", n.schema().full_name,
+                  n.f("ord"));
+  }
+  return lower_norm_of(n, b, n.has("ord") ? n.f("ord") : 2);
+}
+
 /// The products' sum over the root of the product of the squares' sums.
 Lowered lower_cosine_similarity(const Call& n, Builder& b) {
   if (auto r = check_floats(n)) return *r;
@@ -115,6 +126,14 @@ TOSAIC_ATEN_OP(linalg_vector_norm) = {
     .doc = "Length of vectors along axes: mul, sum and sqrt, or abs, pow, sum, amax, amin.",
     .traits = Trait::kAlias,
     .lower = [](const Call& n, Builder& b) { return lower_norm_of(n, b, n.f("ord")); },
+};
+
+TOSAIC_ATEN_OP(linalg_norm) = {
+    .schemas = schemas("aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, "
+                       "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"),
+    .doc = "linalg_vector_norm, of vectors.",
+    .traits = Trait::kAlias,
+    .lower = lower_linalg_norm,
 };
 
 TOSAIC_ATEN_OP(norm) = {

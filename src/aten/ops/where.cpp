@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "aten/elementwise.h"
 
 // A choice between two values by a third: SELECT. Quantised operands take the output's parameters;
@@ -66,10 +68,11 @@ Lowered lower_triangle(const Call& n, Builder& b, bool lower) {
   }
   const int64_t rows = s[s.rank() - 2];
   const int64_t columns = s[s.rank() - 1];
+  const int64_t diagonal = std::clamp(n.i("diagonal"), -rows, columns);
   std::vector<int64_t> is_kept;
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) {
-      const int64_t beyond = j - i - n.i("diagonal");
+      const int64_t beyond = j - i - diagonal;
       is_kept.push_back(lower ? beyond <= 0 : beyond >= 0);
     }
   }

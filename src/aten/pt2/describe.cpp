@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "aten/pt2/reader.h"
+#include "aten/pt2/size_expression.h"
 #include "aten/pt2/tensor_meta.h"
 #include "aten/pt2/weights.h"
 
@@ -123,71 +124,12 @@ Expected<Out> model_out(const Archive& archive, std::string_view name) {
   return out;
 }
 
-/// An expression of sizes in sympy's notation, such as Mul(Integer(2), Symbol('s7', …)), as people
-/// write it: 2*s7. What has another form stays as it is.
-class SizeText {
- public:
-  explicit SizeText(std::string_view text) : text_(text) {}
-  std::string text() {
-    const std::string made = expression(0);
-    return failed_ || at_ != text_.size() ? std::string(text_) : made;
-  }
-
- private:
-  static constexpr int kMaxDepth = 64;
-  bool take(std::string_view word) {
-    if (!text_.substr(at_).starts_with(word)) return false;
-    at_ += word.size();
-    return true;
-  }
-  std::string until(std::string_view ends) {
-    const size_t end = std::min(text_.find_first_of(ends, at_), text_.size());
-    const std::string_view part = text_.substr(at_, end - at_);
-    at_ = end;
-    return std::string(part);
-  }
-  std::string expression(int depth) {
-    if (depth > kMaxDepth) failed_ = true;
-    const std::string name = until("(,)");
-    if (failed_ || !take("(")) return name;
-    if (name == "Integer") {
-      const std::string number = until(")");
-      failed_ = failed_ || !take(")");
-      return number;
-    }
-    if (name == "Symbol") {
-      std::string symbol = until(",)");
-      std::erase(symbol, '\'');
-      until(")");
-      failed_ = failed_ || !take(")");
-      return symbol;
-    }
-    std::vector<std::string> parts;
-    do {
-      take(" ");
-      parts.push_back(expression(depth + 1));
-    } while (!failed_ && take(", "));
-    failed_ = failed_ || !take(")");
-    const bool is_alone = depth == 0;
-    if (name == "Mul") return fmt::format("{}", fmt::join(parts, "*"));
-    if (name == "Add") {
-      return fmt::format("{}{}{}", is_alone ? "" : "(", fmt::join(parts, " + "),
-                         is_alone ? "" : ")");
-    }
-    return fmt::format("{}({})", name, fmt::join(parts, ", "));
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
-  bool failed_ = false;
-};
-
 std::string tensor_text(const Out& t) {
   if (t.contains("constant")) return fmt::format("constant {}", t["constant"].get<std::string>());
   std::string sizes;
   for (const Out& size : t.value("shape", Out::array())) {
     sizes += sizes.empty() ? "" : ",";
-    sizes += size.is_string() ? SizeText(size.get<std::string>()).text() : size.dump();
+    sizes += size.is_string() ? size_text(size.get<std::string>()) : size.dump();
   }
   return fmt::format("{}: {}[{}]", t["name"].get<std::string>(), t.value("dtype", "?"), sizes);
 }

@@ -92,18 +92,11 @@ constexpr Function kFunctions[] = {
     {"ModularIndexing", 3, modular_indexing},
 };
 
-class Parser {
- public:
-  Parser(std::string_view text, const SymbolValues& values) : text_(text), values_(values) {}
+/// Reads the text word by word.
+class Scanner {
+ protected:
+  explicit Scanner(std::string_view text) : text_(text) {}
 
-  Expected<std::optional<int64_t>> run() {
-    TOSAIC_TRY(const std::optional<int64_t> value, expression(0));
-    skip_blanks();
-    if (at_ != text_.size()) return bad();
-    return value;
-  }
-
- private:
   Diagnostic bad() const {
     return error(Code::kPt2Content, "\"{}\" is not an expression of sizes", text_.substr(0, 200));
   }
@@ -126,13 +119,56 @@ class Parser {
     }
     return text_.substr(begin, at_ - begin);
   }
+  bool is_at_end() {
+    skip_blanks();
+    return at_ == text_.size();
+  }
+  /// 'name', assumptions)
+  Expected<std::string_view> symbol_name() {
+    if (!take('\'')) return bad();
+    const std::string_view name = word();
+    const size_t close = text_.find(')', at_);
+    if (name.empty() || !take('\'') || close == std::string_view::npos) return bad();
+    at_ = close + 1;
+    return name;
+  }
+  /// number)
+  Expected<int64_t> number() {
+    skip_blanks();
+    int64_t value = 0;
+    const auto [end, problem] =
+        std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    if (problem != std::errc()) return bad();
+    at_ = static_cast<size_t>(end - text_.data());
+    if (!take(')')) return bad();
+    return value;
+  }
 
+ private:
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+class Evaluator : Scanner {
+ public:
+  Evaluator(std::string_view text, const SymbolValues& values) : Scanner(text), values_(values) {}
+
+  Expected<std::optional<int64_t>> run() {
+    TOSAIC_TRY(const std::optional<int64_t> value, expression(0));
+    if (!is_at_end()) return bad();
+    return value;
+  }
+
+ private:
   Expected<std::optional<int64_t>> expression(int depth) {
     if (depth > kMaxDepth) return bad();
     const std::string_view name = word();
     if (name.empty() || !take('(')) return bad();
     if (name == "Symbol") return symbol();
-    if (name == "Integer") return integer();
+    if (name == "Integer") {
+      TOSAIC_TRY(const int64_t value, number());
+      return std::optional(value);
+    }
     const auto* const function = std::ranges::find(kFunctions, name, &Function::name);
     if (function == std::end(kFunctions)) {
       return error(Code::kUnsupportedFeature, "a size is computed by {}, which is not supported",
@@ -161,39 +197,62 @@ class Parser {
     return std::optional(*result);
   }
 
-  /// 'name', assumptions)
   Expected<std::optional<int64_t>> symbol() {
-    if (!take('\'')) return bad();
-    const std::string_view name = word();
-    const size_t close = text_.find(')', at_);
-    if (name.empty() || !take('\'') || close == std::string_view::npos) return bad();
-    at_ = close + 1;
+    TOSAIC_TRY(const std::string_view name, symbol_name());
     const auto it = values_.find(name);
     if (it == values_.end()) return std::optional<int64_t>();
     return std::optional(it->second);
   }
 
-  Expected<std::optional<int64_t>> integer() {
-    skip_blanks();
-    int64_t value = 0;
-    const auto [end, problem] =
-        std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-    if (problem != std::errc()) return bad();
-    at_ = static_cast<size_t>(end - text_.data());
-    if (!take(')')) return bad();
-    return std::optional(value);
+  const SymbolValues& values_;
+};
+
+class Writer : Scanner {
+ public:
+  explicit Writer(std::string_view text) : Scanner(text) {}
+
+  Expected<std::string> run() {
+    TOSAIC_TRY(std::string text, expression(0));
+    if (!is_at_end()) return bad();
+    return text;
   }
 
-  std::string_view text_;
-  const SymbolValues& values_;
-  size_t at_ = 0;
+ private:
+  Expected<std::string> expression(int depth) {
+    if (depth > kMaxDepth) return bad();
+    const std::string_view name = word();
+    if (name.empty() || !take('(')) return bad();
+    if (name == "Symbol") {
+      TOSAIC_TRY(const std::string_view symbol, symbol_name());
+      return std::string(symbol);
+    }
+    if (name == "Integer") {
+      TOSAIC_TRY(const int64_t value, number());
+      return fmt::format("{}", value);
+    }
+    std::vector<std::string> parts;
+    do {
+      TOSAIC_TRY(std::string part, expression(depth + 1));
+      parts.push_back(std::move(part));
+    } while (take(','));
+    if (!take(')')) return bad();
+    if (name == "Mul") return fmt::format("{}", fmt::join(parts, "*"));
+    if (name != "Add") return fmt::format("{}({})", name, fmt::join(parts, ", "));
+    const std::string sum = fmt::format("{}", fmt::join(parts, " + "));
+    return depth == 0 ? sum : fmt::format("({})", sum);
+  }
 };
 
 }  // namespace
 
 Expected<std::optional<int64_t>> evaluate_size(std::string_view expression,
                                                const SymbolValues& values) {
-  return Parser(expression, values).run();
+  return Evaluator(expression, values).run();
+}
+
+std::string size_text(std::string_view expression) {
+  const auto text = Writer(expression).run();
+  return text ? *text : std::string(expression);
 }
 
 std::vector<std::string_view> symbols_of(std::string_view expression) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -20,6 +21,9 @@ using SymbolValues = std::unordered_map<std::string_view, int64_t>;
 /// is no expression, a division by zero or an overflow of 64 bits.
 Expected<std::optional<int64_t>> evaluate_size(std::string_view expression,
                                                const SymbolValues& values);
+
+/// The expression as people write it, "2*s77 + 1"; what is no expression stays as it is.
+std::string size_text(std::string_view expression);
 
 /// Names of the symbols in an expression, each once, in order.
 std::vector<std::string_view> symbols_of(std::string_view expression);
