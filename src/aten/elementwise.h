@@ -51,6 +51,13 @@ inline Value* number(const Call& n, Builder& b, double value) {
   return b.scalar_int(dtype, static_cast<int64_t>(value), rank);
 }
 
+/// The same of a number of the program, of which an integer keeps all 64 bits.
+inline Value* number(const Call& n, Builder& b, std::string_view name) {
+  const Attr given = n.arg(name);
+  if (given.kind() != Attr::Kind::kInt || is_float(n.out().dtype)) return number(n, b, n.f(name));
+  return b.scalar_int(n.out().dtype, given.as_int(), n.out().shape.rank());
+}
+
 /// The stored integers without their zero point, as int32 of rank `rank`.
 Value* centred(Builder& b, Value* x, int rank);
 

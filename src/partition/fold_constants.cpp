@@ -5,8 +5,9 @@
 //   %m: bool[6] = aten.ge.Scalar(%a) {other = 3.0}       =>   return const bool[6]
 //   return %m
 //
-// by the nodes' own lowering and the reference. What only moves or requantises the data of
-// constants stays, as weights are not copied, unless a node that computes reads it.
+// by the nodes' own lowering and the reference, which computes int64 in int32: a node stays when
+// int32 does not hold all of its numbers. What only moves or requantises the data of constants
+// stays, as weights are not copied, unless a node that computes reads it.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -47,6 +48,17 @@ bool reads_border(const Node& node) {
 /// TOSA computes int64 as int32.
 DType narrow(DType dtype) {
   return dtype == DType::kI64 ? DType::kI32 : dtype;
+}
+
+/// An operand or a result is of one of some dtypes.
+bool has_dtype(const Node& node, std::initializer_list<DType> dtypes) {
+  const auto is_one = [&](const Value& v) {
+    return std::ranges::find(dtypes, v.dtype()) != dtypes.end();
+  };
+  return std::ranges::any_of(node.results(), is_one) ||
+         std::ranges::any_of(node.operands(), [&](const Use& use) {
+           return use.value() != nullptr && is_one(*use.value());
+         });
 }
 
 class Folding {
@@ -140,6 +152,36 @@ class Folding {
     return evaluate_row(node);
   }
 
+  /// The result of a row that makes it without any operation of TOSA, which lacks dtypes of 64
+  /// bits: it states, moves or converts numbers. nullptr for other rows.
+  const Constant* stated(const Node& node) {
+    const aten::Row& row = aten::row(node.op());
+    if (row.lower == nullptr || node.num_results() != 1) return nullptr;
+    Graph scratch(module_, "scratch", Dialect::kTosa);
+    std::vector<Value*> operands;
+    for (const Use& use : node.operands()) {
+      const Constant* constant = use.value() == nullptr ? nullptr : find(*use.value());
+      if (constant != nullptr && constant->dtype != aten::held_as(use.value()->type()).dtype) {
+        return nullptr;
+      }
+      operands.push_back(constant == nullptr ? nullptr : &scratch.add_constant(*constant));
+    }
+    const TensorType type{node.result().dtype(), node.result().shape(), nullptr};
+    const aten::Call call(node.op(), node.variant(), operands, node.segments(), node.attrs(),
+                          std::span(&type, 1), node.loc());
+    aten::Builder b(scratch, host_, aten::Builder::Mode::kLower, node.loc());
+    const aten::Lowered lowered = row.lower(call, b);
+    if (b.failure() || !lowered.ok() || lowered.values()[0] == nullptr) return nullptr;
+    const Value& made = *lowered.values()[0];
+    if (!made.is_constant() || made.shape() != type.shape ||
+        made.dtype() != aten::held_as(type).dtype) {
+      return nullptr;
+    }
+    if (made.dtype() == type.dtype) return made.constant();
+    return &module_.constant(type.dtype, type.shape,
+                             module_.materialised(*made.constant()).plain_bytes());
+  }
+
   /// An operand as a constant of a scratch graph; nullptr: an int64 that int32 does not hold.
   Value* operand_of(Graph& scratch, const Constant& constant) {
     if (constant.dtype != DType::kI64) return &scratch.add_constant(constant);
@@ -150,6 +192,12 @@ class Folding {
   }
 
   Expected<bool> evaluate_row(const Node& node) {
+    if (has_dtype(node, {DType::kI64, DType::kF64})) {
+      if (const Constant* constant = stated(node)) {
+        constants_[&node.result()] = constant;
+        return true;
+      }
+    }
     // The reference would take unsigned numbers for signed ones of the same bits.
     const auto is_unsigned = [](const Value& v) {
       return aten::held_as(v.type()).dtype != v.dtype();
@@ -186,7 +234,8 @@ class Folding {
     if (!lowered) return false;
     tosa::Reference reference(**lowered);
     const auto made = reference.run({});
-    const bool known = made && reference.unpredictable().empty();
+    const bool cuts = has_dtype(node, {DType::kI64}) && reference.wrapped();
+    const bool known = made && reference.unpredictable().empty() && !cuts;
     for (int i = 0; known && i < node.num_results(); ++i) {
       const Constant& constant =
           module_.constant(results[static_cast<size_t>(i)].dtype, node.result(i).shape(),

@@ -94,7 +94,11 @@ Expected<Graph*> lower_beside(const Graph& graph, const Target& target, LoweredV
   for (const Value* v : graph.inputs())
     lowering.add_input(*v);
   for (const Node& node : graph.nodes()) {
-    if (!left_out.contains(&node)) TOSAIC_CHECK_OK(lowering.lower(node));
+    if (left_out.contains(&node)) continue;
+    if (Status s = lowering.lower(node); !s) {
+      module.erase_graph(to.name());
+      return std::move(s).error();
+    }
   }
   std::vector<Value*> outputs;
   for (Value* v : graph.outputs()) {

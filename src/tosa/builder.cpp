@@ -169,6 +169,13 @@ Value* Builder::constant(const Constant& constant) {
 
 Value* Builder::constant_ints(DType dtype, const Shape& shape, std::span<const int64_t> values) {
   if (dtype == DType::kUnknown) return poison();  // of an operand that could not be made
+  // int32 stands for the program's int64 as well, whose numbers must not be cut.
+  const auto lost = std::find_if(values.begin(), values.end(), [dtype](int64_t v) {
+    return dtype == DType::kI32 && !numeric::fits<int32_t>(v);
+  });
+  if (lost != values.end()) {
+    return fail_with(reject(Code::kRejectDtype, "{} is outside int32", *lost));
+  }
   return constant(module().constant_ints(dtype, shape, values));
 }
 
@@ -281,7 +288,13 @@ Value* Builder::cast(Value* x, DType dtype) {
   if (x->is_constant() && x->dtype() == DType::kI64 && dtype != DType::kBool) {
     const std::vector<int64_t> values = int_values(*x->constant());
     if (!is_float(dtype)) return constant_ints(dtype, x->shape(), values);
-    return constant_floats(dtype, x->shape(), std::vector<double>(values.begin(), values.end()));
+    // Rounded once to float, as PyTorch does.
+    const auto real = [dtype](int64_t v) {
+      return dtype == DType::kF64 ? static_cast<double>(v) : double{static_cast<float>(v)};
+    };
+    std::vector<double> reals(values.size());
+    std::transform(values.begin(), values.end(), reals.begin(), real);
+    return constant_floats(dtype, x->shape(), reals);
   }
   return emit_as(dtype, tosa::cast, std::span(&x, 1));
 }

@@ -47,7 +47,8 @@ struct RefCall {
   /// Set by an operation whose REQUIRE does not hold for these values: the result is then wrapped,
   /// as the reference model returns it. The first reason is kept.
   std::string unpredictable;
-  /// Set by an operation of which the low 32 bits alone are the result, where others are lost.
+  /// Set by an operation whose int32 result is less than the number that it computed: its low 32
+  /// bits, or of a float the nearest int32.
   bool wraps = false;
 
   template <typename A>
@@ -72,7 +73,8 @@ class Reference {
   Expected<std::vector<HostTensor>> run(std::span<const HostTensor> inputs);
   /// "node: reason" of the last run when its result is unpredictable; else empty.
   const std::string& unpredictable() const;
-  /// A product or shift of the last run lost bits, as the specification says it does.
+  /// A product, shift or cast of the last run gave what int32 holds of a number that it does not
+  /// hold, as the specification says it does.
   bool wrapped() const;
   /// Called with each node's results, in order (per-operator comparisons). May be empty.
   void observe(std::function<void(const Node&, std::span<const HostTensor>)> observer);

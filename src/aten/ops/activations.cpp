@@ -21,6 +21,10 @@ Lowered lower_clamp(const Call& n, Builder& b, double lo, double hi) {
     if (is_float(x->dtype())) return b.clamp_float(x, lo, hi);
     if (x->dtype() == DType::kI32 && n.out().dtype == DType::kI32) {
       using Limits = std::numeric_limits<int32_t>;
+      if (lo > Limits::max() || hi < Limits::min()) {
+        return reject(Code::kRejectAttribute, "{}: limits of {} and {} are outside int32",
+                      n.schema().full_name, lo, hi);
+      }
       const auto whole = [](double limit) {
         return static_cast<int64_t>(std::clamp<double>(limit, Limits::min(), Limits::max()));
       };

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "aten/arithmetic.h"
+#include "aten/elementwise.h"
 #include "numeric/rescale.h"
 
 // Sum and difference with broadcast. PyTorch's `alpha` multiplies the second operand.
@@ -10,19 +10,13 @@
 namespace tosaic::aten {
 namespace {
 
-/// A number of the output's dtype that broadcasts to `rank` axes.
-Value* number(Builder& b, DType dtype, double value, int rank) {
-  return is_float(dtype) ? b.scalar_float(dtype, value, rank)
-                         : b.scalar_int(dtype, static_cast<int64_t>(value), rank);
-}
-
 /// Both operands with equal ranks, the second multiplied by alpha.
 Lowered lower_plain(const Call& n, Builder& b, const OpDef& op) {
   const int rank = n.out().shape.rank();
   const DType dtype = n.out().dtype;
   Value* x = b.expand_rank(b.cast(n.in(0), dtype), rank);
   Value* y = b.expand_rank(b.cast(n.in(1), dtype), rank);
-  if (const double alpha = n.f("alpha"); alpha != 1) y = b.mul(y, number(b, dtype, alpha, rank));
+  if (const double alpha = n.f("alpha"); alpha != 1) y = b.mul(y, number(n, b, alpha));
   return b.emit(op, {x, y});
 }
 
@@ -68,16 +62,14 @@ Lowered lower_sum(const Call& n, Builder& b, const OpDef& op) {
 Lowered lower_sum_scalar(const Call& n, Builder& b, int sign) {
   Value* x = n.in(0);
   const double value = sign * n.f("other") * n.f("alpha");
-  const int rank = n.out().shape.rank();
   if (!n.any_quantised()) {
-    const DType dtype = n.out().dtype;
-    return b.emit(tosa::add, {b.cast(x, dtype), number(b, dtype, value, rank)});
+    return b.emit(tosa::add, {b.cast(x, n.out().dtype), number(n, b, value)});
   }
   if (auto r = check_activation(n, x->type(), "the input")) return *r;
   if (value == 0) return requantise(b, x, n.out());
   const DType dtype = x->dtype();
   const Quant* quant = b.module().quant(std::abs(value), 0, integer_min(dtype), integer_max(dtype));
-  const std::vector<int64_t> ones(static_cast<size_t>(rank), 1);
+  const std::vector<int64_t> ones(static_cast<size_t>(n.out().shape.rank()), 1);
   const int64_t code = value > 0 ? 1 : -1;
   const TensorType type{dtype, Shape(ones), quant};
   Value* y = &b.graph().add_constant(b.module().constant_ints(dtype, type.shape, {&code, 1}), type);

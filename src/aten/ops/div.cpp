@@ -65,7 +65,7 @@ struct Operands {
 Operands operands_of(const Call& n, Builder& b) {
   const int rank = n.out().shape.rank();
   const DType dtype = n.out().dtype;
-  Value* y = n.num_in() < 2 ? number(n, b, n.f("other")) : b.cast(n.in(1), dtype);
+  Value* y = n.num_in() < 2 ? number(n, b, "other") : b.cast(n.in(1), dtype);
   return {b.expand_rank(b.cast(n.in(0), dtype), rank), b.expand_rank(y, rank)};
 }
 
@@ -246,7 +246,7 @@ Lowered lower_div_mode(const Call& n, Builder& b) {
 /// ExecuTorch's kernel divides by tensors only.
 Lowered lower_div_scalar_mode(const Call& n, Builder& b) {
   if (b.mode() == Builder::Mode::kLower) return lower_div_mode(n, b);
-  Value* divisor = number(n, b, n.f("other"));
+  Value* divisor = number(n, b, "other");
   return b.call("aten.div.Tensor_mode", {n.in(0), divisor}, n.out(),
                 {{"rounding_mode", n.arg("rounding_mode")}});
 }
@@ -254,7 +254,7 @@ Lowered lower_div_scalar_mode(const Call& n, Builder& b) {
 /// ExecuTorch's kernel divides by tensors only.
 Lowered lower_floor_divide_scalar(const Call& n, Builder& b) {
   if (b.mode() == Builder::Mode::kLower) return lower_div(n, b, Rounding::kFloor);
-  return b.call("aten.floor_divide.default", {n.in(0), number(n, b, n.f("other"))}, n.out());
+  return b.call("aten.floor_divide.default", {n.in(0), number(n, b, "other")}, n.out());
 }
 
 /// Rest of x / y of the sign of x, in int32.

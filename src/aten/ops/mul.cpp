@@ -37,7 +37,7 @@ Lowered lower_mul_scalar(const Call& n, Builder& b) {
   const int rank = n.out().shape.rank();
   if (!n.any_quantised()) {
     const DType dtype = n.out().dtype;
-    return b.cast(b.mul(b.cast(x, dtype), number(n, b, factor)), dtype);
+    return b.cast(b.mul(b.cast(x, dtype), number(n, b, "other")), dtype);
   }
   if (auto r = check_activation(n, x->type(), "the input")) return *r;
   if (auto r = check_activation(n, n.out(), "the output")) return *r;

@@ -15,7 +15,7 @@ Lowered call_sub(const Call& n, Builder& b, Value* other) {
 
 Lowered lower_rsub_scalar(const Call& n, Builder& b) {
   const double value = n.f("other");
-  if (!n.any_quantised()) return call_sub(n, b, number(n, b, value));
+  if (!n.any_quantised()) return call_sub(n, b, number(n, b, "other"));
   Value* x = n.in(0);
   if (auto r = check_activation(n, x->type(), "the input")) return *r;
   const DType dtype = x->dtype();

@@ -2,10 +2,32 @@
 #include "aten/arithmetic.h"
 
 // Conversion to another dtype: nothing when it is the same, else CAST, from bool to float SELECT.
-// From float to int32 the fraction is cut off before, as CAST rounds; other integers are refused.
+// Constants of int64 and float64, which TOSA lacks, are converted here. From float to int32 the
+// fraction is cut off before, as CAST rounds; other integers are refused.
 
 namespace tosaic::aten {
 namespace {
+
+/// A constant of 64 bits, which no CAST takes, as PyTorch converts it: integers to others by their
+/// low bits, floats rounded once to float32. nullptr: it is none, or has no exact form.
+Value* converted_constant(const Call& n, Builder& b) {
+  const Value& x = *n.in(0);
+  const DType to = held_as(n.out()).dtype;
+  if (!x.is_constant()) return nullptr;
+  if (x.dtype() == DType::kF64 && is_float(to)) {
+    std::vector<double> values = float_values(*x.constant());
+    for (double& v : values)
+      v = static_cast<float>(v);
+    return b.constant_floats(to, x.shape(), values);
+  }
+  if (x.dtype() != DType::kI64 || is_float(to)) return nullptr;
+  std::vector<int64_t> values = int_values(*x.constant());
+  if (to == DType::kBool) {
+    for (int64_t& v : values)
+      v = v != 0;
+  }
+  return b.constant(b.module().constant_ints(to, x.shape(), values));
+}
 
 Lowered lower_to(const Call& n, Builder& b) {
   Value* x = n.in(0);
@@ -13,6 +35,7 @@ Lowered lower_to(const Call& n, Builder& b) {
   const DType to = n.out().dtype;
   if (n.any_quantised()) return with_parameters(n, b, x, n.out());
   if (from == to) return x;
+  if (Value* constant = converted_constant(n, b)) return constant;
   if (is_float(from) && to == DType::kI32) {  // PyTorch truncates and CAST rounds
     return b.cast(b.call("aten.trunc.default", {x}, x->type()), to);
   }

@@ -20,7 +20,7 @@ Value* quantised_number(const Call& n, Builder& b, double real) {
                                  type);
 }
 Value* number_operand(const Call& n, Builder& b, std::string_view name) {
-  return quantised_number(n, b, n.f(name));
+  return n.out().quant == nullptr ? number(n, b, name) : quantised_number(n, b, n.f(name));
 }
 
 /// The choice by a constant condition where there is no SELECT: y + c (x - y), with c of 0 or 1.

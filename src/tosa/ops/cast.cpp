@@ -78,6 +78,13 @@ T float_to_int(float value) {
   return static_cast<T>(rounded);
 }
 
+/// The nearest integer is one that T holds.
+template <typename T>
+bool is_held(float value) {
+  const double rounded = std::nearbyint(double{value});
+  return rounded >= std::numeric_limits<T>::min() && rounded <= std::numeric_limits<T>::max();
+}
+
 template <typename Out, typename In>
 typename Out::Value convert(In value) {
   using To = typename Out::Value;
@@ -123,7 +130,13 @@ Status reference(RefCall& call) {
       return;
     }
     status = visit_castable(call.node, to, [&]<typename Out>(Out) {
-      map_elements<In, Out>(call, [](Value v) { return convert<Out>(v); });
+      map_elements<In, Out>(call, [&](Value v) {
+        if constexpr (std::is_floating_point_v<Value> &&
+                      std::is_same_v<typename Out::Value, int32_t>) {
+          call.wraps = call.wraps || !is_held<int32_t>(v);
+        }
+        return convert<Out>(v);
+      });
     });
   }));
   return status;
