@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/borders.h"
 
+#include <algorithm>
+#include <optional>
 #include <unordered_set>
 
+#include "aten/builder.h"
+#include "numeric/fixed_point.h"
 #include "tosa/op.h"
 #include "tosa/ops.h"
 
@@ -21,7 +25,61 @@ IoReport io_of(const Value& v, std::string_view stem, size_t index) {
   return io;
 }
 
+/// A number of an int64 constant that int32 does not hold.
+std::optional<int64_t> beyond_int32(const Value& v) {
+  if (v.dtype() != DType::kI64 || !v.is_constant()) return std::nullopt;
+  for (int64_t number : int_values(*v.constant())) {
+    if (!numeric::fits<int32_t>(number)) return number;
+  }
+  return std::nullopt;
+}
+
+/// The target has an IDENTITY of the type.
+bool passes_on(Module& module, const Target& target, const TensorType& type) {
+  Graph scratch(module, "scratch", Dialect::kTosa);
+  tosa::Builder b(scratch, target, nullptr);
+  return b.legal(tosa::identity, std::array{&scratch.add_input(type, {})}, {});
+}
+
+/// What to do about an output of a dtype that the target lacks.
+std::string hint_for(const Value& v, const Target& target) {
+  const std::string leave = "leave it out of what the program returns";
+  if (v.dtype() == DType::kF64) return leave + ", or return it as float32: .float()";
+  if (is_float(v.dtype()) && !target.has(Feature::kFp)) {
+    return leave + ": TOSA INT has quantised values and integers; --target tosa-fp has floats";
+  }
+  return leave + ", or return it in another dtype";
+}
+
 }  // namespace
+
+std::vector<Loc> locs_of_outputs(const Graph& graph) {
+  std::vector<Loc> locs;
+  for (const Value* v : graph.outputs())
+    locs.push_back(v->def() == nullptr ? nullptr : v->def()->loc());
+  return locs;
+}
+
+Status check_passed_on(const Graph& graph, const Target& target, std::span<const Loc> locs) {
+  for (int i = 0; i < graph.num_outputs(); ++i) {
+    const Value& v = *graph.output(i);
+    if (v.def() != nullptr) continue;
+    const auto beyond = beyond_int32(v);
+    if (!beyond && passes_on(graph.module(), target, aten::held_at_run_time(v.type()))) continue;
+    const std::string what =
+        fmt::format("output {} (\"{}\") is {} of {}", i, v.name(),
+                    v.is_constant() ? "a constant" : "an input", torch_name(v.dtype()));
+    Diagnostic d = beyond
+                       ? error(Code::kOutputDtype, "{} and holds {}; TOSA has integers up to int32",
+                               what, *beyond)
+                       : error(Code::kOutputDtype, "{}, which {} lacks", what, target.display_name);
+    if (static_cast<size_t>(i) < locs.size()) d.where = resolve(locs[static_cast<size_t>(i)]);
+    d.hint = beyond ? "leave it out of what the program returns, or return it as float32: .float()"
+                    : hint_for(v, target);
+    return d;
+  }
+  return ok();
+}
 
 void name_borders(Graph& graph) {
   Module& module = graph.module();

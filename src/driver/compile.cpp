@@ -147,6 +147,7 @@ class Compilation {
   Status write(std::span<const std::byte> content);
   void explain_tosa();
   Status keep_only_node();
+  void warn_of_outputs();
   Status warn_of_missing_kernels();
   PassContext context() {
     PassContext c;
@@ -165,6 +166,7 @@ class Compilation {
   std::unique_ptr<Module> module_;
   bool wants_samples_ = false;
   QuantisationResult quantised_;  ///< of our own quantisation
+  std::vector<Loc> output_locs_;  ///< as the program was read
   std::vector<Placement> placements_;
   std::vector<LoweredPart> parts_;
   std::unordered_set<const Value*> nhwc_;  ///< values at the borders with --io-layout
@@ -184,6 +186,7 @@ Status Compilation::read() {
     return error(Code::kFileKind, "{} is no .pt2 file", options_.input)
         .with_hint("write one with torch.export.save(torch.export.export(model, inputs), file)");
   }
+  output_locs_ = locs_of_outputs(*module_->main());
   watch_.lap("read");
   return verify(*module_);
 }
@@ -490,6 +493,7 @@ void Compilation::report_io() {
 Status Compilation::compile_to_tosa() {
   TOSAIC_CHECK_OK(refuse_what_is_left());
   Graph* main = module_->main();
+  TOSAIC_CHECK_OK(check_passed_on(*main, options_.target, output_locs_));
   tell(LogLevel::kInfo, "lowering {} nodes to TOSA", main->num_nodes());
   report_io();
   TOSAIC_CHECK_OK(optimise(main));
@@ -730,6 +734,7 @@ Status Compilation::explain() {
   TOSAIC_CHECK_OK(prepare());
   TOSAIC_CHECK_OK(place_nodes());
   TOSAIC_CHECK_OK(keep_only_node());
+  warn_of_outputs();
   return warn_of_missing_kernels();
 }
 
@@ -750,6 +755,19 @@ Status Compilation::keep_only_node() {
   std::erase_if(report_.nodes, [&](const NodeReport& n) { return n.name != wanted; });
   report_.only_node = wanted;
   return ok();
+}
+
+/// `compile` will fail for an output of a .tosa that cannot be one.
+void Compilation::warn_of_outputs() {
+  const bool has_cpu = for_npu() || options_.target.kind == TargetKind::kCpu;
+  const bool leaves_some =
+      std::ranges::any_of(report_.nodes, [](const NodeReport& n) { return n.device == "cpu"; });
+  if (has_cpu || leaves_some || !options_.node.empty()) return;
+  const Status checked = check_passed_on(*module_->main(), options_.target, output_locs_);
+  if (checked) return;
+  Diagnostic d = checked.error();
+  d.severity = Severity::kWarning;
+  sink_.add(std::move(d));
 }
 
 /// `compile` will fail for a node that no kernel of the CPU computes.

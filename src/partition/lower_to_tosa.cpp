@@ -52,6 +52,12 @@ class Lowering {
     return ok();
   }
 
+  /// An output: constants of int64 are int32, as values are.
+  Value* output(Value* v) {
+    const bool is_wide = v->is_constant() && v->dtype() == DType::kI64;
+    return is_wide ? &add_held_constant(to_, *v, Int64::kAsInt32) : mapped(v);
+  }
+
   Value* mapped(Value* v) {
     if (v == nullptr) return nullptr;
     if (const auto it = map_.find(v); it != map_.end()) return it->second;
@@ -102,7 +108,7 @@ Expected<Graph*> lower_beside(const Graph& graph, const Target& target, LoweredV
   }
   std::vector<Value*> outputs;
   for (Value* v : graph.outputs()) {
-    if (!left_out.contains(v->def())) outputs.push_back(lowering.mapped(v));
+    if (!left_out.contains(v->def())) outputs.push_back(lowering.output(v));
   }
   to.set_outputs(outputs);
   return &to;

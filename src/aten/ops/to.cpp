@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <optional>
+
 #include "aten/arithmetic.h"
 
 // Conversion to another dtype: nothing when it is the same, else CAST, from bool to float SELECT.
@@ -8,25 +11,47 @@
 namespace tosaic::aten {
 namespace {
 
-/// A constant of 64 bits, which no CAST takes, as PyTorch converts it: integers to others by their
-/// low bits, floats rounded once to float32. nullptr: it is none, or has no exact form.
+/// A real number as an integer of a dtype, its fraction cut off; nothing where that is not defined.
+std::optional<int64_t> whole(double number, DType dtype) {
+  if (dtype == DType::kBool) return number != 0;
+  const double least = dtype == DType::kI64 ? -0x1p63 : static_cast<double>(integer_min(dtype));
+  const double above = dtype == DType::kI64 ? 0x1p63 : static_cast<double>(integer_max(dtype)) + 1;
+  const double integer = std::trunc(number);
+  if (!(integer >= least && integer < above)) return std::nullopt;
+  return static_cast<int64_t>(integer);
+}
+
+/// A constant from or to a dtype of 64 bits, which no CAST takes, as PyTorch converts it: integers
+/// to others by their low bits, float64 to smaller floats through float32. nullptr: it is none.
 Value* converted_constant(const Call& n, Builder& b) {
   const Value& x = *n.in(0);
+  const DType from = x.dtype();
   const DType to = held_as(n.out()).dtype;
-  if (!x.is_constant()) return nullptr;
-  if (x.dtype() == DType::kF64 && is_float(to)) {
-    std::vector<double> values = float_values(*x.constant());
+  const bool is_wide = from == DType::kI64 || from == DType::kF64 || to == DType::kF64;
+  if (!x.is_constant() || !is_wide) return nullptr;
+  if (!is_float(from)) {
+    if (to != DType::kF64 && is_float(to)) return nullptr;  // a cast of its own
+    std::vector<int64_t> values = int_values(*x.constant());
+    if (to == DType::kBool) {
+      for (int64_t& v : values)
+        v = v != 0;
+    }
+    return b.constant(b.module().constant_ints(to, x.shape(), values));
+  }
+  std::vector<double> values = float_values(*x.constant());
+  if (is_float(to)) {
     for (double& v : values)
-      v = static_cast<float>(v);
+      v = to == DType::kF64 ? v : static_cast<float>(v);
     return b.constant_floats(to, x.shape(), values);
   }
-  if (x.dtype() != DType::kI64 || is_float(to)) return nullptr;
-  std::vector<int64_t> values = int_values(*x.constant());
-  if (to == DType::kBool) {
-    for (int64_t& v : values)
-      v = v != 0;
+  if (to != n.out().dtype) return nullptr;  // unsigned
+  std::vector<int64_t> integers;
+  for (double v : values) {
+    const auto integer = whole(v, to);
+    if (!integer) return nullptr;
+    integers.push_back(*integer);
   }
-  return b.constant(b.module().constant_ints(to, x.shape(), values));
+  return b.constant(b.module().constant_ints(to, x.shape(), integers));
 }
 
 Lowered lower_to(const Call& n, Builder& b) {
