@@ -119,9 +119,18 @@ Piece make_piece(int64_t first, int bits, const std::function<double(int64_t)>& 
 std::vector<Piece> make_pieces(const std::function<double(double)>& real, const Quant& in,
                                const Quant& out) {
   constexpr size_t kMostPieces = 12;
+  const auto code = [&](int64_t q) {
+    return real(static_cast<double>(q) * in.scale()) / out.scale();
+  };
+  // Where the function is not defined, it goes on as at the nearest code where it is: a jump at a
+  // pole would take most of the pieces.
+  int64_t first = in.qmin, last = in.qmax;
+  while (first < last && std::isnan(code(first)))
+    ++first;
+  while (first < last && std::isnan(code(last)))
+    --last;
   const std::function<double(int64_t)> exact = [&](int64_t q) {
-    q = std::clamp(q, in.qmin, in.qmax);
-    const double y = real(static_cast<double>(q) * in.scale()) / out.scale();
+    const double y = code(std::clamp(q, first, last));
     return std::isnan(y)
                ? 0
                : std::clamp(y, static_cast<double>(out.qmin), static_cast<double>(out.qmax));

@@ -79,6 +79,12 @@ Graph& callee_of(const Node& call) {
   return *call.graph().module().find_graph(call.attr("callee")->as_string());
 }
 
+/// Whether parts of a partition may be taken that was refused as a whole: by Vela, or by the rows
+/// of the target for one of its operations.
+bool is_refusal(const Diagnostic& d) {
+  return blames_program(d) || d.code == Code::kVerifyTarget;
+}
+
 /// A partition as Vela gets it.
 struct LoweredPart {
   int partition = -1;  ///< as placements count
@@ -126,8 +132,16 @@ class Compilation {
   Status convert_io(PassContext& c);
   void report_io();
   Status place_nodes();
-  Expected<bool> vela_takes(std::span<Node* const> nodes);
+  Expected<std::optional<Diagnostic>> refusal_of(std::span<Node* const> nodes, bool ask_vela);
+  std::vector<Node*> nodes_of_partition(int partition) const;
+  /// Remembers a refusal for the next attempt.
+  void suspect(int partition, const Diagnostic& refusal) {
+    if (!is_refusal(refusal) || options_.strict) return;
+    eviction_.suspect = partition;
+    eviction_.refusal = refusal;
+  }
   Status evict_refused_nodes();
+  Status evict_by_rows();
   void warn_of_evicted();
   bool wants_samples() const;
   std::string hint_for_left(const NodeReport& first) const;
@@ -135,7 +149,7 @@ class Compilation {
   void warn_of_cpu();
   Status compile_to_tosa();
   Status compile_to_pte();
-  Status optimise(Graph*& graph);
+  Status optimise(Graph*& graph, PassManager& passes);
   Status lower_partition(Node& call);
   void forget_partitions();
   Expected<std::vector<std::byte>> payload_of(const VelaResult& vela, DelegateReport& delegate);
@@ -255,10 +269,11 @@ Status Compilation::quantise(PassContext& c) {
 Status Compilation::place_nodes() {
   Graph& main = *module_->main();
   tell(LogLevel::kInfo, "placing {} nodes on {}", main.num_nodes(), options_.target.name);
-  std::unordered_set<const Node*> evicted;
+  std::unordered_map<const Node*, Reject> evicted;
   size_t index = 0;
   for (const Node& node : main.nodes()) {
-    if (eviction_.nodes.contains(index++)) evicted.insert(&node);
+    const auto it = eviction_.nodes.find(index++);
+    if (it != eviction_.nodes.end()) evicted.emplace(&node, it->second);
   }
   report_.nodes.clear();
   report_.delegates.clear();
@@ -294,61 +309,106 @@ Status Compilation::place_nodes() {
   return ok();
 }
 
-/// Lowers some nodes alone and asks Vela. Its other errors (missing, out of time) are errors here
-/// too.
-Expected<bool> Compilation::vela_takes(std::span<Node* const> nodes) {
+/// Lowers some nodes without the others and asks the target's rows, and Vela if `ask_vela`: who
+/// refuses them, if anybody. Other errors of Vela (missing, out of time) are errors here too.
+Expected<std::optional<Diagnostic>> Compilation::refusal_of(std::span<Node* const> nodes,
+                                                            bool ask_vela) {
   const std::string_view name = module_->unique_graph_name("trial");
   Graph* trial = &extract(*module_->main(), nodes, name);
-  TOSAIC_TRY(trial, lower_to_tosa(*trial, options_.target));
-  PassContext c = context();
   PassManager quiet{PassOptions{}};
-  TOSAIC_CHECK_OK(quiet.run(tosa_pipeline(), *trial, c));
-  name_borders(*trial);
+  if (const Status lowered = optimise(trial, quiet); !lowered) {
+    if (!is_refusal(lowered.error())) return lowered.error();
+    module_->erase_graph(name);
+    return std::optional(lowered.error());
+  }
+  if (!ask_vela) {
+    module_->erase_graph(name);
+    return std::optional<Diagnostic>();
+  }
   TOSAIC_TRY(const std::vector<std::byte> tosa, tosa::write_flatbuffer(*trial, TosaVersion()));
   module_->erase_graph(name);
   const auto vela = run_vela(tosa, options_.vela);
-  if (vela || blames_program(vela.error())) return static_cast<bool>(vela);
+  if (vela) return std::optional<Diagnostic>();
+  if (is_refusal(vela.error())) return std::optional(vela.error());
   return vela.error();
 }
 
-/// Vela refused a partition in the last attempt: finds the nodes to blame, and places anew without
-/// them. When none can be found, what Vela said is the error.
+std::vector<Node*> Compilation::nodes_of_partition(int partition) const {
+  std::vector<Node*> nodes;
+  for (const Placement& p : placements_) {
+    if (p.on_target && p.partition == partition) nodes.push_back(p.node);
+  }
+  return nodes;
+}
+
+/// A partition was refused: finds the nodes to blame, and places anew without them. When none can
+/// be found, the refusal is the error, and so it is when Vela takes nothing: then it is not the
+/// nodes.
 Status Compilation::evict_refused_nodes() {
   constexpr size_t kMostEvicted = 16;
-  std::vector<Node*> nodes;
-  std::unordered_map<const Node*, size_t> index_of;
+  const Diagnostic& refusal = *eviction_.refusal;
+  const bool is_velas = refusal.code != Code::kVerifyTarget;
+  const std::vector<Node*> nodes = nodes_of_partition(*eviction_.suspect);
+  tell(LogLevel::kInfo, "{} refused a partition: searching its {} nodes for what is refused",
+       is_velas ? "Vela" : report_.target, nodes.size());
+  std::unordered_map<const Node*, Reject> reasons;  // of what was refused alone
+  const TakesNodes takes = [&](std::span<Node* const> some) -> Expected<bool> {
+    TOSAIC_TRY(const auto why, refusal_of(some, is_velas));
+    if (why && some.size() == 1) {
+      reasons.emplace(some[0],
+                      reject(Code::kRejectEvicted, "with its partition: {}", why->message));
+    }
+    return !why;
+  };
+  TOSAIC_TRY(const std::vector<Node*> refused, find_refused(nodes, takes, kMostEvicted));
+  if (refused.empty() || (is_velas && refused.size() == nodes.size())) return refusal;
   size_t index = 0;
   for (const Placement& p : placements_) {
-    index_of[p.node] = index++;
-    if (p.on_target && p.partition == *eviction_.suspect) nodes.push_back(p.node);
+    if (std::ranges::find(refused, p.node) != refused.end()) {
+      const auto it = reasons.find(p.node);
+      eviction_.nodes.emplace(
+          index, it != reasons.end()
+                     ? it->second
+                     : reject(Code::kRejectEvicted, "together with others: {}", refusal.message));
+    }
+    ++index;
   }
-  tell(LogLevel::kInfo, "Vela refused a partition: searching its {} nodes for what it refuses",
-       nodes.size());
-  TOSAIC_TRY(
-      const std::vector<Node*> refused,
-      find_refused(
-          nodes, [this](std::span<Node* const> some) { return vela_takes(some); }, kMostEvicted));
-  if (refused.empty()) return *eviction_.refusal;
-  for (const Node* node : refused)
-    eviction_.nodes.insert(index_of.at(node));
   watch_.lap("bisect");
   eviction_.suspect.reset();
   return place_nodes();
 }
 
+/// What `compile` finds in lowering: partitions that the target's rows refuse as a whole.
+Status Compilation::evict_by_rows() {
+  for (int partition = 0; static_cast<size_t>(partition) < report_.delegates.size();) {
+    TOSAIC_TRY(auto refusal, refusal_of(nodes_of_partition(partition), false));
+    if (!refusal) {
+      ++partition;
+      continue;
+    }
+    eviction_.suspect = partition;
+    eviction_.refusal = std::move(refusal);
+    TOSAIC_CHECK_OK(evict_refused_nodes());
+    partition = 0;
+  }
+  return ok();
+}
+
 void Compilation::warn_of_evicted() {
   if (eviction_.nodes.empty()) return;
-  Diagnostic d =
-      error(Code::kWarnEvicted, "Vela refused {} node{} that {} should take",
-            eviction_.nodes.size(), eviction_.nodes.size() == 1 ? "" : "s", report_.target);
+  const bool is_velas = eviction_.refusal->code != Code::kVerifyTarget;
+  Diagnostic d = error(Code::kWarnEvicted, "{} refused {} node{} that {} should take",
+                       is_velas ? "Vela" : "the verifier", eviction_.nodes.size(),
+                       eviction_.nodes.size() == 1 ? "" : "s", report_.target);
   d.severity = Severity::kWarning;
-  for (size_t i : eviction_.nodes) {
+  for (const auto& [i, reason] : eviction_.nodes) {
     const NodeReport& n = report_.nodes[i];
     d.notes.push_back(
         n.where.line == 0 ? n.op : fmt::format("{} at {}:{}", n.op, n.where.file, n.where.line));
   }
   d.notes.push_back(fmt::format("it said: {}", eviction_.refusal->message));
-  d.hint = "they run on the CPU; --strict makes this an error. Please report it";
+  d.hint = "they run on the CPU; --strict makes this an error";
+  if (is_velas) d.hint += ". Please report it";
   sink_.add(std::move(d));
 }
 
@@ -419,16 +479,18 @@ void Compilation::warn_of_cpu() {
   sink_.add(std::move(d));
 }
 
-Status Compilation::optimise(Graph*& graph) {
+Status Compilation::optimise(Graph*& graph, PassManager& passes) {
   const std::string_view name = graph->name();
   TOSAIC_TRY(graph, lower_to_tosa(*graph, options_.target));
   PassContext c = context();
-  TOSAIC_CHECK_OK(passes_.run(tosa_pipeline(), *graph, c));
+  TOSAIC_CHECK_OK(passes.run(tosa_pipeline(), *graph, c));
   name_borders(*graph);
   TOSAIC_CHECK_OK(verify(*graph));
   for (const Node& node : graph->nodes()) {
     if (const auto reason = options_.target.legal(node)) {
-      return node_error(Code::kVerifyTarget, node, "in {}: {}", name, reason->why);
+      return error(Code::kVerifyTarget, "{}", reason->why)
+          .at(resolve(node.loc()))
+          .with_note(fmt::format("in the lowered form of {}", name));
     }
   }
   return ok();
@@ -496,7 +558,7 @@ Status Compilation::compile_to_tosa() {
   TOSAIC_CHECK_OK(check_passed_on(*main, options_.target, output_locs_));
   tell(LogLevel::kInfo, "lowering {} nodes to TOSA", main->num_nodes());
   report_io();
-  TOSAIC_CHECK_OK(optimise(main));
+  TOSAIC_CHECK_OK(optimise(main, passes_));
   watch_.lap("lower");
   const auto as_in_file = [](IoReport& io, const Value& v) {
     io.name = v.name();
@@ -528,7 +590,10 @@ Status Compilation::lower_partition(Node& call) {
       std::ranges::find(report_.delegates, part.graph->name(), &DelegateReport::name);
   part.partition = static_cast<int>(delegate - report_.delegates.begin());
   Node& needed = drop_unread_results(call, *part.graph, moved);
-  TOSAIC_CHECK_OK(optimise(part.graph));
+  if (Status lowered = optimise(part.graph, passes_); !lowered) {
+    suspect(part.partition, lowered.error());
+    return lowered;
+  }
   TOSAIC_CHECK_OK(drop_unread_inputs(needed, *part.graph, moved));
   if (part.graph->inputs().empty()) return ok();  // its results are constants now
   delegate->num_tosa_ops = part.graph->num_nodes();
@@ -620,10 +685,7 @@ Expected<std::vector<Delegate>> Compilation::compile_partitions() {
   for (size_t i = 0; i < results.size(); ++i) {
     const LoweredPart& part = parts_[i];
     if (!results[i]) {
-      if (blames_program(results[i].error()) && !options_.strict) {
-        eviction_.suspect = part.partition;
-        eviction_.refusal = results[i].error();
-      }
+      suspect(part.partition, results[i].error());
       return std::move(results[i]).error();
     }
     TOSAIC_CHECK_OK(check_arguments(part, *results[i]));
@@ -733,6 +795,7 @@ Status Compilation::explain() {
   TOSAIC_CHECK_OK(require_aten());
   TOSAIC_CHECK_OK(prepare());
   TOSAIC_CHECK_OK(place_nodes());
+  if (for_npu() && refuse_symbolic_sizes(*module_->main())) TOSAIC_CHECK_OK(evict_by_rows());
   TOSAIC_CHECK_OK(keep_only_node());
   warn_of_outputs();
   return warn_of_missing_kernels();
@@ -833,7 +896,7 @@ Expected<CompileReport> compile(const CompileOptions& options) {
       return with_command(std::move(report), options);
     }
     // With the same partition under suspicion, nothing was found in it.
-    if (!blames_program(report.error())) return report;
+    if (!is_refusal(report.error())) return report;
     if (eviction.searched == eviction.nodes.size() && attempt > 1) return report;
     eviction.searched = eviction.nodes.size();
   }

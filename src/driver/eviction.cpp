@@ -42,7 +42,7 @@ Expected<std::vector<Node*>> find_refused(std::span<Node* const> nodes, const Ta
   Bisection bisection(takes, most);
   TOSAIC_CHECK_OK(bisection.search(nodes));
   std::vector<Node*> found = bisection.take();
-  if (found.size() > most || found.size() == nodes.size()) found.clear();
+  if (found.size() > most) found.clear();
   return found;
 }
 

@@ -120,6 +120,18 @@ size_t count(const CompileReport& r, std::string_view device) {
       std::ranges::count_if(r.nodes, [&](const NodeReport& n) { return n.device == device; }));
 }
 
+/// "2 nodes on the CPU besides 3 that quantise or dequantise at borders"
+std::string cpu_text(const CompileReport& r) {
+  const auto num_borders = static_cast<size_t>(std::ranges::count_if(
+      r.nodes, [](const NodeReport& n) { return n.device == "cpu" && !n.reason; }));
+  const size_t num_left = count(r, "cpu") - num_borders;
+  std::string text = fmt::format("{} node{} on the CPU", num_left, num_left == 1 ? "" : "s");
+  if (num_borders != 0) {
+    text += fmt::format(" besides {} that quantise or dequantise at borders", num_borders);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string to_text(const CompileReport& r, bool color) {
@@ -127,15 +139,8 @@ std::string to_text(const CompileReport& r, bool color) {
   if (!r.header.empty()) text += fmt::format("  {} describes inputs and outputs to C\n", r.header);
   append_io(text, "input", r.inputs);
   append_io(text, "output", r.outputs);
-  const auto num_borders = static_cast<size_t>(std::ranges::count_if(
-      r.nodes, [](const NodeReport& n) { return n.device == "cpu" && !n.reason; }));
-  const size_t num_left = count(r, "cpu") - num_borders;
-  text += fmt::format("{} delegate{}, {} node{} on the CPU", r.delegates.size(),
-                      r.delegates.size() == 1 ? "" : "s", num_left, num_left == 1 ? "" : "s");
-  if (num_borders != 0) {
-    text += fmt::format(" besides {} that quantise or dequantise at borders", num_borders);
-  }
-  text += '\n';
+  text += fmt::format("{} delegate{}, {}\n", r.delegates.size(), r.delegates.size() == 1 ? "" : "s",
+                      cpu_text(r));
   for (const DelegateReport& d : r.delegates)
     append_delegate(text, d);
   if (!r.kernels.empty()) {
@@ -184,9 +189,9 @@ std::string explain_text(const CompileReport& r, bool color) {
             '\n';
   }
   if (!r.only_node.empty()) return text;
-  text += fmt::format("{}: {} nodes on the target in {} partition{}, {} on the CPU\n", r.target,
+  text += fmt::format("{}: {} nodes on the target in {} partition{}, {}\n", r.target,
                       r.nodes.size() - count(r, "cpu"), r.delegates.size(),
-                      r.delegates.size() == 1 ? "" : "s", count(r, "cpu"));
+                      r.delegates.size() == 1 ? "" : "s", cpu_text(r));
   return text;
 }
 

@@ -45,9 +45,10 @@ std::unordered_map<const Node*, Reject> without_form(const Graph& graph, const T
 
 /// Decides where each node of an ATen graph runs. Partitions are as few as the data dependencies
 /// permit (nodes of one stage form one partition) and acyclic by construction. Nodes in `evicted`
-/// stay on the CPU. Partitions of nothing but no-ops are dissolved. Linear in the graph's size.
+/// stay on the CPU, for the reason given there. Partitions of nothing but no-ops are dissolved.
+/// Linear in the graph's size.
 std::vector<Placement> place(Graph& graph, const Target& target,
-                             const std::unordered_set<const Node*>& evicted = {});
+                             const std::unordered_map<const Node*, Reject>& evicted = {});
 
 /// Moves each partition into a graph of its own ("part0", "part1", …; dialect aten), leaving a
 /// `call` in its place. Names of the graph's inputs and outputs are those of the values.

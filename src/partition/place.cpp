@@ -269,13 +269,13 @@ std::unordered_map<const Node*, Reject> without_form(const Graph& graph, const T
 }
 
 std::vector<Placement> place(Graph& graph, const Target& target,
-                             const std::unordered_set<const Node*>& evicted) {
+                             const std::unordered_map<const Node*, Reject>& evicted) {
   std::vector<Placement> placements;
   placements.reserve(graph.num_nodes());
   for (Node& node : graph.nodes()) {
     Placement p{.node = &node};
-    if (evicted.contains(&node)) {
-      p.reason = reject(Code::kRejectEvicted, "Vela refused a partition with this node");
+    if (const auto it = evicted.find(&node); it != evicted.end()) {
+      p.reason = it->second;
     } else if (target.kind == TargetKind::kCpu) {
       p.reason = reject(Code::kRejectTargetOp, "the target is the CPU");
     } else if (!is_border(node)) {

@@ -131,9 +131,10 @@ Status take_array(const std::string& path, const Value& input, NpyArray& array) 
 
 }  // namespace
 
-Status CalibrationData::add(const std::string& path, const Graph& graph) {
-  TOSAIC_TRY(std::vector<NpyArray> arrays,
-             read_npz(path, [&](const NpyArray& head) { return fits_some_input(head, graph); }));
+Status CalibrationData::add(const std::string& path, const Graph& graph, int64_t most) {
+  TOSAIC_TRY(std::vector<NpyArray> arrays, read_npz(path, [&](const NpyArray& head) {
+               return fits_some_input(head, graph) ? most : 0;
+             }));
   std::vector<const NpyArray*> used;
   File file;
   file.first = num_samples_;
@@ -164,6 +165,7 @@ Status CalibrationData::add(const std::string& path, const Graph& graph) {
     const bool is_used = std::ranges::find(used, &array) != used.end();
     if (!is_used && !is_known) unused_.push_back(array.name);
   }
+  file.count = std::min(file.count, most);
   num_samples_ += file.count;
   files_.push_back(std::move(file));
   return ok();
@@ -187,11 +189,11 @@ Expected<CalibrationData> CalibrationData::read(const std::string& path, const G
   }
   TOSAIC_TRY(const std::vector<std::string> files, files_of(path));
   for (const std::string& file : files) {
-    if (limit > 0 && data.num_samples_ >= limit) break;
-    TOSAIC_CHECK_OK(data.add(file, graph));
+    const int64_t most = limit > 0 ? limit - data.num_samples_ : kAllRows;
+    if (most == 0) break;
+    TOSAIC_CHECK_OK(data.add(file, graph, most));
   }
   if (data.num_samples_ == 0) return bad_samples(path, "there are no samples");
-  if (limit > 0) data.num_samples_ = std::min(data.num_samples_, limit);
   return data;
 }
 

@@ -41,7 +41,8 @@ class CalibrationData {
     int64_t first = 0;             ///< number of its first sample
     int64_t count = 0;
   };
-  Status add(const std::string& path, const Graph& graph);
+  /// The first `most` samples of a file.
+  Status add(const std::string& path, const Graph& graph, int64_t most);
 
   std::vector<Input> inputs_;
   std::vector<File> files_;

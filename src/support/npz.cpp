@@ -54,15 +54,38 @@ void from_fortran_order(const std::byte* from, std::byte* to, size_t element_byt
   }
 }
 
-Expected<NpyArray> parse_npy(std::string name, Bytes file, const WantsArray& wants) {
+// The bytes of data that hold the rows which are wanted.
+uint64_t data_bytes_wanted(const NpyHeader& header, const RowsWanted& rows_wanted) {
+  if (!rows_wanted) return header.data_bytes;
+  const int64_t rows = rows_wanted({"", header.dtype, header.shape, {}});
+  if (rows <= 0) return 0;
+  if (header.shape.empty() || rows >= header.shape[0]) return header.data_bytes;
+  // The rows of an array in Fortran's order are all over it.
+  if (header.fortran_order && header.shape.size() > 1) return header.data_bytes;
+  const auto num_rows = static_cast<uint64_t>(header.shape[0]);
+  return header.data_bytes / num_rows * static_cast<uint64_t>(rows);
+}
+
+// The bytes at the start of a file that hold what is wanted of it; all when there is no telling.
+uint64_t file_bytes_wanted(Bytes start, uint64_t file_bytes, const RowsWanted& rows_wanted) {
+  const Expected<NpyHeader> header = parse_npy_header(start);
+  if (!header) return file_bytes;
+  const uint64_t data_bytes = data_bytes_wanted(*header, rows_wanted);
+  if (data_bytes == header->data_bytes) return file_bytes;
+  return std::min(file_bytes, header->header_bytes + data_bytes);
+}
+
+// `file` has at least what is wanted of a file of `file_bytes`.
+Expected<NpyArray> parse_npy(std::string name, Bytes file, uint64_t file_bytes,
+                             const RowsWanted& rows_wanted) {
   TOSAIC_TRY(NpyHeader header, parse_npy_header(file));
-  const Bytes data = file.subspan(header.header_bytes);
-  if (data.size() != header.data_bytes) {
+  if (file_bytes - header.header_bytes != header.data_bytes) {
     return error(Code::kNpy, "the shape needs {} bytes of data, and there are {}",
-                 header.data_bytes, data.size());
+                 header.data_bytes, file_bytes - header.header_bytes);
   }
+  const Bytes data = file.subspan(header.header_bytes, data_bytes_wanted(header, rows_wanted));
   NpyArray array{std::move(name), std::move(header.dtype), std::move(header.shape), {}};
-  if (wants && !wants(array)) return array;
+  if (data.empty()) return array;
   const size_t element_bytes = npy_element_bytes(array.dtype);
   if (header.fortran_order && array.shape.size() > 1) {
     array.data.resize(data.size());
@@ -95,21 +118,16 @@ class Unpacker {
  public:
   explicit Unpacker(const MappedFile& file) : file_(file) {}
 
-  /// All of a member; or its first bytes, when these are the head of an array that nobody wants.
-  Expected<std::vector<std::byte>> unpack(const ZipMember& member, const WantsArray& wants) {
-    if (member.num_bytes > kMaxUnpackedBytes - num_unpacked_ ||
-        member.num_bytes / kMaxRatio > member.stored.size()) {
-      return error(Code::kZip, "it claims to hold {} bytes, which is too much to be true",
-                   member.num_bytes);
-    }
-    num_unpacked_ += member.num_bytes;
+  /// All of a member; or at least the first bytes, up to the last of an array's that is wanted.
+  Expected<std::vector<std::byte>> unpack(const ZipMember& member, const RowsWanted& rows_wanted) {
+    if (member.num_bytes / kMaxRatio > member.stored.size()) return too_much(member.num_bytes);
     if (archive_ == nullptr) TOSAIC_CHECK_OK(open());
     const std::string name(member.name);
     const zip_int64_t index = zip_name_locate(archive_.get(), name.c_str(), ZIP_FL_ENC_RAW);
     std::unique_ptr<zip_file_t, CloseMember> opened(
         index < 0 ? nullptr : zip_fopen_index(archive_.get(), static_cast<zip_uint64_t>(index), 0));
     if (opened == nullptr) return failed(zip_strerror(archive_.get()));
-    return read_all(opened.get(), member.num_bytes, wants);
+    return read(opened.get(), member.num_bytes, rows_wanted);
   }
 
  private:
@@ -132,16 +150,15 @@ class Unpacker {
     return status;
   }
 
-  static bool is_unwanted(Bytes start, const WantsArray& wants) {
-    if (!wants) return false;
-    const Expected<NpyHeader> header = parse_npy_header(start);
-    return header && !wants({"", header->dtype, header->shape, {}});
+  static Diagnostic too_much(uint64_t num_bytes) {
+    return error(Code::kZip, "it claims to hold {} bytes, which is too much to be true", num_bytes);
   }
 
-  static Expected<std::vector<std::byte>> read_all(zip_file_t* member, uint64_t num_bytes,
-                                                   const WantsArray& wants) {
+  Expected<std::vector<std::byte>> read(zip_file_t* member, uint64_t num_bytes,
+                                        const RowsWanted& rows_wanted) {
     constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
     std::vector<std::byte> data;
+    uint64_t wanted = num_bytes;
     // Grows with what is really there, whatever the directory claims. The read after the last byte
     // lets libzip compare the checksum.
     for (;;) {
@@ -152,7 +169,12 @@ class Unpacker {
       data.resize(have + static_cast<size_t>(got));
       if (data.size() > num_bytes) return failed("it holds more bytes than its directory says");
       if (got == 0) break;
-      if (have == 0 && is_unwanted(data, wants)) return data;
+      if (have == 0) {
+        wanted = file_bytes_wanted(data, num_bytes, rows_wanted);
+        if (wanted > kMaxUnpackedBytes - num_unpacked_) return too_much(wanted);
+        num_unpacked_ += wanted;
+      }
+      if (wanted < num_bytes && data.size() >= wanted) return data;
     }
     if (data.size() != num_bytes) return failed("it holds fewer bytes than its directory says");
     return data;
@@ -163,29 +185,25 @@ class Unpacker {
   uint64_t num_unpacked_ = 0;
 };
 
-/// The head of an array whose data were not unpacked.
-Expected<NpyArray> head_of(std::string name, Bytes start) {
-  TOSAIC_TRY(NpyHeader header, parse_npy_header(start));
-  return NpyArray{std::move(name), std::move(header.dtype), std::move(header.shape), {}};
-}
-
 Expected<NpyArray> read_member(const ZipReader& zip, const ZipMember& member, Unpacker& unpacker,
-                               const WantsArray& wants) {
+                               const RowsWanted& rows_wanted) {
   if (!member.name.ends_with(kSuffix)) {
     return error(Code::kNpy, "it is no array: its name does not end with '{}'", kSuffix);
   }
   std::string name(member.name.substr(0, member.name.size() - kSuffix.size()));
   if (member.compressed) {
-    TOSAIC_TRY(const std::vector<std::byte> data, unpacker.unpack(member, wants));
-    if (data.size() < member.num_bytes) return head_of(std::move(name), data);
-    return parse_npy(std::move(name), data, wants);
+    TOSAIC_TRY(const std::vector<std::byte> data, unpacker.unpack(member, rows_wanted));
+    return parse_npy(std::move(name), data, member.num_bytes, rows_wanted);
   }
-  TOSAIC_CHECK_OK(verify_crc(zip, member));
-  return parse_npy(std::move(name), member.stored, wants);
+  const Bytes file = member.stored;
+  if (file_bytes_wanted(file, file.size(), rows_wanted) == file.size()) {
+    TOSAIC_CHECK_OK(verify_crc(zip, member));
+  }
+  return parse_npy(std::move(name), file, file.size(), rows_wanted);
 }
 
 Expected<std::vector<NpyArray>> read_archive(std::shared_ptr<const MappedFile> file,
-                                             const WantsArray& wants) {
+                                             const RowsWanted& rows_wanted) {
   TOSAIC_TRY(const ZipReader zip, ZipReader::open(std::move(file)));
   std::vector<const ZipMember*> in_file_order;
   for (const ZipMember& member : zip.members())
@@ -194,7 +212,7 @@ Expected<std::vector<NpyArray>> read_archive(std::shared_ptr<const MappedFile> f
   Unpacker unpacker(zip.file());
   std::vector<NpyArray> arrays;
   for (const ZipMember* member : in_file_order) {
-    auto array = read_member(zip, *member, unpacker, wants);
+    auto array = read_member(zip, *member, unpacker, rows_wanted);
     if (!array) {
       Diagnostic failure = std::move(array).error();
       if (failure.where.file.empty()) {
@@ -322,15 +340,15 @@ std::optional<size_t> narrow_to_int32(NpyArray& array) {
   return std::nullopt;
 }
 
-Expected<std::vector<NpyArray>> read_npz(const std::string& path, const WantsArray& wants) {
+Expected<std::vector<NpyArray>> read_npz(const std::string& path, const RowsWanted& rows_wanted) {
   TOSAIC_TRY(std::shared_ptr<const MappedFile> file, MappedFile::open(path));
   const Bytes bytes = file->bytes();
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (text.starts_with("PK")) return read_archive(std::move(file), wants);
+  if (text.starts_with("PK")) return read_archive(std::move(file), rows_wanted);
   if (!text.starts_with("\x93NUMPY")) {
     return error(Code::kFileKind, "this is neither a .npz nor a .npy file").at(in_file(path));
   }
-  auto array = parse_npy("", bytes, wants);
+  auto array = parse_npy("", bytes, bytes.size(), rows_wanted);
   if (!array) return std::move(array).error().at(in_file(path));
   std::vector<NpyArray> arrays;
   arrays.push_back(*std::move(array));

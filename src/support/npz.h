@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,10 +27,14 @@ struct NpyArray {
 /// order of the file. Fortran order is turned into C order and big endian into little endian;
 /// object arrays (pickles) and other dtypes are refused. All compressed members together may hold 4
 /// GiB.
-/// Arrays for which `wants` says no, by their dtype and shape, have no data: those of compressed
-/// members are not unpacked.
-using WantsArray = std::function<bool(const NpyArray& head)>;
-Expected<std::vector<NpyArray>> read_npz(const std::string& path, const WantsArray& wants = {});
+/// `rows_wanted` says of an array, by its dtype and shape, how many entries of its first axis are
+/// needed, from the first on (kAllRows; 0 when nobody wants the array). The array has the shape
+/// that is in the file and the data of these rows; what comes after them is neither unpacked nor
+/// checked.
+constexpr int64_t kAllRows = std::numeric_limits<int64_t>::max();
+using RowsWanted = std::function<int64_t(const NpyArray& head)>;
+Expected<std::vector<NpyArray>> read_npz(const std::string& path,
+                                         const RowsWanted& rows_wanted = {});
 
 /// Turns int64 into int32, which stands for it in TOSA. When a number does not fit, its index, and
 /// the array stays as it is.

@@ -238,7 +238,8 @@ TEST(ReadNpz, data_of_arrays_that_nobody_wants_are_not_unpacked) {
                                         {{"great.npy", npy(dictionary("<f4", "(1048576,)"), zeros)},
                                          {"small.npy", npy(dictionary("|u1", "(2,)"), "ab")}},
                                         ZIP_CM_DEFLATE);
-  const auto arrays = read_npz(path, [](const NpyArray& head) { return head.shape[0] == 2; });
+  const auto arrays =
+      read_npz(path, [](const NpyArray& head) { return head.shape[0] == 2 ? kAllRows : 0; });
   ASSERT_TRUE(arrays.ok()) << arrays.error().message;
   ASSERT_EQ(arrays->size(), 2u);
   EXPECT_EQ((*arrays)[0].name, "great");
@@ -246,6 +247,43 @@ TEST(ReadNpz, data_of_arrays_that_nobody_wants_are_not_unpacked) {
   EXPECT_EQ((*arrays)[0].shape, Shape{1048576});
   EXPECT_TRUE((*arrays)[0].data.empty());
   EXPECT_EQ(data_of((*arrays)[1]), "ab");
+}
+
+/// Of 3 rows, the first 2: of an array in C order, what is after them does not matter, while the
+/// rows of one in Fortran's order need all of it.
+TEST(ReadNpz, gives_as_many_rows_as_are_wanted) {
+  const TestFolder folder;
+  const std::vector<std::pair<std::string, std::string>> members = {
+      {"c.npy", npy(dictionary("|u1", "(3, 2)"), "abcdef")},
+      {"f.npy", npy(dictionary("|u1", "(3, 2)", "True"), "acebdf")},
+      {"short.npy", npy(dictionary("|u1", "(1, 2)"), "ab")}};
+  for (const zip_int32_t method : {ZIP_CM_STORE, ZIP_CM_DEFLATE}) {
+    const auto arrays =
+        read_npz(make_archive(folder, members, method), [](const NpyArray&) { return 2; });
+    ASSERT_TRUE(arrays.ok()) << arrays.error().message;
+    EXPECT_EQ(data_of((*arrays)[0]), "abcd");
+    EXPECT_EQ((*arrays)[0].shape, (Shape{3, 2}));
+    EXPECT_EQ(data_of((*arrays)[1]).substr(0, 4), "abcd");
+    EXPECT_EQ(data_of((*arrays)[2]), "ab");
+  }
+}
+
+TEST(ReadNpz, rows_beyond_those_wanted_are_not_unpacked) {
+  const TestFolder folder;
+  // 3 MiB, whose checksum is wrong: seen only by who reads to the end.
+  std::ignore = make_archive(
+      folder,
+      {{"a.npy", npy(dictionary("|u1", "(3, 1048576)"), std::string(size_t{3} << 20, 'x'))}},
+      ZIP_CM_DEFLATE);
+  std::string file = folder.get("lib.npz");
+  const size_t directory = file.find("PK\x01\x02");
+  file[14] ^= 1;
+  file[directory + 16] ^= 1;
+  const std::string path = folder.put("bad.npz", file);
+  EXPECT_FALSE(read_npz(path).ok());
+  const auto arrays = read_npz(path, [](const NpyArray&) { return 1; });
+  ASSERT_TRUE(arrays.ok()) << arrays.error().message;
+  EXPECT_EQ(data_of((*arrays)[0]), std::string(size_t{1} << 20, 'x'));
 }
 
 TEST(ReadNpz, names_the_member_that_is_bad) {

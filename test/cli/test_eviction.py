@@ -98,3 +98,31 @@ def test_a_crash_is_a_refusal(program, vela, folder, strict):
     assert result.returncode == 0, result.stderr
     assert len(json.loads(result.stdout)["delegates"]) == 3
     assert "warning[W0002]: Vela refused 2 nodes" in result.stderr and "SIGSEGV" in result.stderr
+
+
+class LongAudio(nn.Module):
+    """A convolution over more samples than a transposition of the NPU has, between what fits."""
+
+    def __init__(self):
+        super().__init__()
+        self.wide = nn.Conv1d(2, 4, 3, padding=1)
+        self.strided = nn.Conv1d(4, 4, 8, stride=8)
+
+    def forward(self, x):
+        return self.strided(self.wide(x).relu()).relu()
+
+
+@pytest.mark.U55
+def test_what_the_rows_refuse_after_lowering_goes_to_the_cpu(workspace, folder):
+    """The row of conv1d alone does not show the TRANSPOSE of 70000 samples that the layout needs."""
+    long = workspace.program(Source("eviction/long_audio", LongAudio, ((1, 2, 70_000),)), "arm").path
+    result = start("compile", long, "--target", TARGET, "-o", "x.pte", "--json", folder=folder, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert "warning[W0002]: the verifier refused" in result.stderr
+    compiled = json.loads(result.stdout)
+    explained = json.loads(start("explain", long, "--target", TARGET, "--json", folder=folder).stdout)
+    devices = [{node["name"]: node["device"] for node in report["nodes"]} for report in (compiled, explained)]
+    assert devices[0] == devices[1]
+    reasons = [node["reason"] for node in explained["nodes"] if node.get("reason", {}).get("code") == "R0013"]
+    assert reasons and all("65536" in reason["message"] for reason in reasons), reasons
+    fails("compile", long, "--target", TARGET, "-o", "y.pte", "--strict", code="V0013", folder=folder)

@@ -48,12 +48,13 @@ std::vector<double> slope_values(const Value& slope) {
   return values;
 }
 
-/// So many fraction bits that products of stored values (9 or 17 bits) with the factors fit int32.
+/// So many fraction bits that products of stored values with the factors fit int32: those have 9
+/// bits, or 16 without a zero point.
 int fraction_bits(const std::vector<double>& slopes, DType dtype) {
   double largest = 1;
   for (double s : slopes)
     largest = std::max(largest, std::abs(s));
-  return (dtype == DType::kI8 ? 20 : 13) - static_cast<int>(std::ceil(std::log2(largest)));
+  return (dtype == DType::kI8 ? 20 : 15) - static_cast<int>(std::ceil(std::log2(largest)));
 }
 
 Lowered lower_quantised(const Call& n, Builder& b, const Shape& shape) {
