@@ -47,6 +47,12 @@ Value* call_take(Builder& b, Value* x, int axis, std::span<const int64_t> indice
   return call_cat(b, parts, axis, type);
 }
 
+Value* call_to(Builder& b, Value* x, DType dtype) {
+  if (x->dtype() == dtype) return x;
+  return b.call("aten.to.dtype", {x}, {dtype, x->shape(), nullptr},
+                {{"dtype", Attr::dtype(dtype)}});
+}
+
 Value* call_cat(Builder& b, std::span<Value* const> parts, int axis, const TensorType& type) {
   if (parts.size() == 1) return parts[0];
   const auto count = static_cast<int16_t>(parts.size());

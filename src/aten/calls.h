@@ -15,6 +15,9 @@ Value* call_view(Builder& b, Value* x, const Shape& shape);
 /// The view as a composite's result.
 Value* call_view(Builder& b, Value* x, const TensorType& type);
 
+/// The numbers, without parameters, in another dtype; `x` itself when it has it.
+Value* call_to(Builder& b, Value* x, DType dtype);
+
 /// Elements [first, first + count) of an axis.
 Value* call_slice(Builder& b, Value* x, int axis, int64_t first, int64_t count);
 /// Elements first, first + step, … of an axis.

@@ -488,9 +488,11 @@ Status Compilation::optimise(Graph*& graph, PassManager& passes) {
   TOSAIC_CHECK_OK(verify(*graph));
   for (const Node& node : graph->nodes()) {
     if (const auto reason = options_.target.legal(node)) {
-      return error(Code::kVerifyTarget, "{}", reason->why)
-          .at(resolve(node.loc()))
-          .with_note(fmt::format("in the lowered form of {}", name));
+      Diagnostic d = error(Code::kVerifyTarget, "{}", reason->why)
+                         .at(resolve(node.loc()))
+                         .with_note(fmt::format("in the lowered form of {}", name));
+      if (options_.strict) d.hint = "without --strict, the nodes to blame run on the CPU";
+      return d;
     }
   }
   return ok();

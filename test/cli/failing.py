@@ -11,7 +11,7 @@ import uuid
 from ..common import tosaic_binary
 
 MARK = "TOSAIC_TEST_RUN"
-ERROR = re.compile(r"^(?:.*: )?error\[(E\d{4})\]: (.*)$", re.MULTILINE)
+ERROR = re.compile(r"^(?:.*: )?error\[([EV]\d{4})\]: (.*)$", re.MULTILINE)
 
 
 def tree(folder):

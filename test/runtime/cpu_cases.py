@@ -96,6 +96,7 @@ OTHERS = tensor([[-1.5, 1.0, -2.0], [0.5, 3.0, 0.5]])
 HALVES = tensor([-2.5, -1.5, -0.7, -0.5, 0.0, 0.5, 1.5, 2.5, 3.2])
 ROWS, IMAGE = normal(2, 3, 4), normal(1, 4, 6, 8)
 MASKS = (booleans(2, 3, 4), booleans(2, 3, 4))
+DIVIDENDS, DIVISORS = integers(-100, 100, 3, 4), tensor([[7, -3, 2, -9]], torch.int32)
 BITS = (integers(-100, 100, 2, 5), integers(-100, 100, 2, 5))
 PADS = {1: normal(2, 3, 5), 2: normal(1, 2, 4, 5), 3: normal(1, 2, 3, 4, 5)}
 INT8 = (-128, 127, torch.int8)
@@ -186,15 +187,23 @@ CASES = {
     "div_mode": [
         call("div.Tensor_mode", ROWS, between(0.1, 2, 4), rounding_mode="floor"),
         call("div.Tensor_mode", ROWS, between(0.1, 2, 4), rounding_mode="trunc"),
+        call("div.Tensor_mode", DIVIDENDS, DIVISORS, rounding_mode="floor"),
+        call("div.Tensor_mode", DIVIDENDS, DIVISORS, rounding_mode="trunc"),
     ],
     "div_scalar": [call("div.Scalar", ROWS, 3.0)],
     "elu": [call("elu.default", ROWS, 0.7)],
     "embedding": [call("embedding.default", normal(7, 4), integers(0, 7, 2, 3, dtype=torch.int64))],
     "expand": [call("expand.default", normal(3, 1), [2, 3, 4])],
     "flip": [call("flip.default", ROWS, [0, 2])],
-    "floor_divide": [call("floor_divide.default", ROWS, between(0.1, 2, 4))],
-    "fmod": [call("fmod.Tensor", ROWS, between(0.1, 2, 4))],
-    "fmod_scalar": [call("fmod.Scalar", ROWS, 0.7)],
+    "floor_divide": [
+        call("floor_divide.default", ROWS, between(0.1, 2, 4)),
+        call("floor_divide.default", DIVIDENDS, DIVISORS),
+    ],
+    "fmod": [
+        call("fmod.Tensor", ROWS, between(0.1, 2, 4)),
+        call("fmod.Tensor", DIVIDENDS, DIVISORS),
+    ],
+    "fmod_scalar": [call("fmod.Scalar", ROWS, 0.7), call("fmod.Scalar", DIVIDENDS, -7)],
     "full": [call("full.default", [2, 3], 1.5)],
     "full_like": [call("full_like.default", ROWS, 1.5)],
     "gather": [call("gather.default", ROWS, 1, integers(0, 3, 2, 2, 4, dtype=torch.int64))],

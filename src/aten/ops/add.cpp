@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "aten/calls.h"
 #include "aten/elementwise.h"
 #include "numeric/rescale.h"
 
@@ -76,6 +77,13 @@ Lowered lower_sum_scalar(const Call& n, Builder& b, int sign) {
   return b.call("aten.add.Tensor", {x, y}, n.out());
 }
 
+/// ExecuTorch's kernel does not add a float to integers.
+Lowered lower_add_scalar(const Call& n, Builder& b) {
+  if (b.mode() == Builder::Mode::kLower) return lower_sum_scalar(n, b, 1);
+  return b.call("aten.add.Scalar", {call_to(b, n.in(0), n.out().dtype)}, n.out(),
+                {{"other", n.arg("other")}, {"alpha", n.arg("alpha")}});
+}
+
 }  // namespace
 }  // namespace tosaic::aten
 
@@ -99,10 +107,11 @@ TOSAIC_ATEN_OP(add_scalar) = {
     .doc = "Sum with a number: ADD.",
     .traits = Trait::kFusesActivation,
     .quant = {own(0), own(out(0))},
-    .lower = [](const Call& n, Builder& b) { return lower_sum_scalar(n, b, 1); },
+    .lower = lower_add_scalar,
     .cpu =
         "aten::add.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> "
         "Tensor(a!)",
+    .cpu_takes = [](const Call& n) { return n.in(0)->dtype() == n.out().dtype; },
 };
 
 TOSAIC_ATEN_OP(sub) = {

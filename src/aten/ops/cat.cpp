@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "aten/arithmetic.h"
 #include "aten/calls.h"
 
@@ -8,12 +10,23 @@
 namespace tosaic::aten {
 namespace {
 
+/// ExecuTorch's kernels copy the bytes of other dtypes than the result's.
+bool is_of_one_dtype(const Call& n) {
+  return std::ranges::all_of(n.tensors("tensors"),
+                             [&](const Value* x) { return x->dtype() == n.out().dtype; });
+}
+
 Lowered lower_cat(const Call& n, Builder& b) {
   int64_t axis = n.i("dim");
   if (!normalise_axis(axis, n.out().shape.rank())) {
     return reject(Code::kRejectAttribute, "{}: there is no axis {}", n.schema().full_name, axis);
   }
   std::vector<Value*> parts;
+  if (b.mode() == Builder::Mode::kRecord) {
+    for (Value* x : n.tensors("tensors"))
+      parts.push_back(call_to(b, x, n.out().dtype));
+    return call_cat(b, parts, static_cast<int>(axis), n.out());
+  }
   for (Value* x : n.tensors("tensors")) {
     // Parts of no elements give nothing; PyTorch lets an empty vector stand among any shapes.
     if (x->shape().is_static() && x->shape().num_elements() == 0) continue;
@@ -86,6 +99,7 @@ TOSAIC_ATEN_OP(cat) = {
     .quant = {same({0, out(0)})},
     .lower = lower_cat,
     .cpu = "aten::cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)",
+    .cpu_takes = is_of_one_dtype,
 };
 
 TOSAIC_ATEN_OP(stack) = {
@@ -94,6 +108,7 @@ TOSAIC_ATEN_OP(stack) = {
     .quant = {same({0, out(0)})},
     .lower = lower_stack,
     .cpu = "aten::stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)",
+    .cpu_takes = is_of_one_dtype,
 };
 
 TOSAIC_ATEN_OP(hstack) = {

@@ -19,11 +19,6 @@ Value* compare_with_all(const Call& n, Builder& b, std::string_view full_name, V
   return BroadcastCalls(b, n).binary(full_name, column, numbers, DType::kBool);
 }
 
-Value* call_to(Builder& b, Value* x, DType dtype) {
-  return b.call("aten.to.dtype", {x}, {dtype, x->shape(), nullptr},
-                {{"dtype", Attr::dtype(dtype)}});
-}
-
 Lowered lower_one_hot(const Call& n, Builder& b) {
   const Shape& out = n.out().shape;
   if (out.rank() != n.in(0)->shape().rank() + 1) {

@@ -262,7 +262,20 @@ Value* int_rest(Builder& b, const Operands& o) {
   return b.emit(tosa::sub, {o.x, b.mul(b.emit(tosa::intdiv, {o.x, o.y}), o.y)});
 }
 
+/// ExecuTorch's kernel gives the rest of integers the dividend's sign.
+bool remainder_is_real(const Call& n) {
+  return is_float(n.out().dtype);
+}
+Lowered call_int_remainder(const Call& n, Builder& b) {
+  Value* x = n.in(0);
+  Value* y = n.num_in() < 2 ? number(n, b, "other") : n.in(1);
+  Value* whole = b.call("aten.floor_divide.default", {x, y}, n.out());
+  Value* multiple = b.call("aten.mul.Tensor", {whole, y}, n.out());
+  return b.call("aten.sub.Tensor", {x, multiple}, n.out());
+}
+
 Lowered lower_remainder(const Call& n, Builder& b) {
+  if (b.mode() == Builder::Mode::kRecord && !remainder_is_real(n)) return call_int_remainder(n, b);
   if (n.any_quantised()) {
     if (!can_divide(divisor_number(n))) return refuse_divisor(n);
     return lower_step_table(
@@ -376,6 +389,7 @@ TOSAIC_ATEN_OP(remainder) = {
     .quant = {own(0), own(1), own(out(0))},
     .lower = lower_remainder,
     .cpu = "aten::remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
+    .cpu_takes = remainder_is_real,
 };
 
 TOSAIC_ATEN_OP(remainder_scalar) = {
@@ -385,6 +399,7 @@ TOSAIC_ATEN_OP(remainder_scalar) = {
     .quant = {own(0), own(out(0))},
     .lower = lower_remainder,
     .cpu = "aten::remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
+    .cpu_takes = remainder_is_real,
 };
 
 TOSAIC_ATEN_OP(fmod) = {

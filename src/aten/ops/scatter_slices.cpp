@@ -13,10 +13,7 @@ namespace {
 
 /// `src` with the dtype and the sizes of `type`.
 Value* call_written(Builder& b, Value* src, const TensorType& type) {
-  if (src->dtype() != type.dtype) {
-    src = b.call("aten.to.dtype", {src}, {type.dtype, src->shape(), nullptr},
-                 {{"dtype", Attr::dtype(type.dtype)}});
-  }
+  src = call_to(b, src, type.dtype);
   if (src->shape() == type.shape) return src;
   return b.call("aten.expand.default", {src}, {type.dtype, type.shape, src->quant()},
                 {{"size", Attr::ints(type.shape.sizes())}});

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "aten/arithmetic.h"
+#include "aten/calls.h"
 
 // Conversion to another dtype: nothing when it is the same, else CAST, from bool to float SELECT.
 // Constants of int64 and float64, which TOSA lacks, are converted here. From float to int32 the
@@ -107,7 +108,6 @@ TOSAIC_ATEN_OP(type_as) = {
     .doc = "The dtype of another tensor: to.",
     .traits = Trait::kAlias,
     .lower = [](const Call& n, Builder& b) -> Lowered {
-      if (n.in(0)->dtype() == n.out().dtype) return n.in(0);
-      return b.call("aten.to.dtype", {n.in(0)}, n.out(), {{"dtype", Attr::dtype(n.out().dtype)}});
+      return call_to(b, n.in(0), n.out().dtype);
     },
 };

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "aten/broadcast_calls.h"
+#include "aten/calls.h"
 
 // Lengths of vectors and distances between them: calls of abs, pow, sum and others.
 
@@ -35,9 +36,7 @@ Value* norm_of(const Call& n, Builder& b, Value* x, double order, std::span<cons
   if (order == 0) {
     Value* counted = b.call("aten.ne.Scalar", {x}, {DType::kBool, x->shape(), nullptr},
                             {{"other", Attr::integer(0)}});
-    const DType dtype = n.out().dtype;
-    return sum(b.call("aten.to.dtype", {counted}, {dtype, x->shape(), nullptr},
-                      {{"dtype", Attr::dtype(dtype)}}));
+    return sum(call_to(b, counted, n.out().dtype));
   }
   return c.power(sum(c.power(size, order)), 1 / order);
 }
