@@ -79,7 +79,9 @@ Lowered lower_sum_scalar(const Call& n, Builder& b, int sign) {
 
 /// ExecuTorch's kernel does not add a float to integers.
 Lowered lower_add_scalar(const Call& n, Builder& b) {
-  if (b.mode() == Builder::Mode::kLower) return lower_sum_scalar(n, b, 1);
+  if (b.mode() == Builder::Mode::kLower || n.in(0)->dtype() == n.out().dtype) {
+    return lower_sum_scalar(n, b, 1);
+  }
   return b.call("aten.add.Scalar", {call_to(b, n.in(0), n.out().dtype)}, n.out(),
                 {{"other", n.arg("other")}, {"alpha", n.arg("alpha")}});
 }

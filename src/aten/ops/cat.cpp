@@ -22,7 +22,7 @@ Lowered lower_cat(const Call& n, Builder& b) {
     return reject(Code::kRejectAttribute, "{}: there is no axis {}", n.schema().full_name, axis);
   }
   std::vector<Value*> parts;
-  if (b.mode() == Builder::Mode::kRecord) {
+  if (b.mode() == Builder::Mode::kRecord && !is_of_one_dtype(n)) {
     for (Value* x : n.tensors("tensors"))
       parts.push_back(call_to(b, x, n.out().dtype));
     return call_cat(b, parts, static_cast<int>(axis), n.out());
