@@ -92,6 +92,15 @@ Value* fit_windows(Builder& b, Value* x, std::array<int64_t, 2> window,
   return b.slice(x, start, size);
 }
 
+std::optional<int64_t> whole(double number, DType dtype) {
+  if (dtype == DType::kBool) return number != 0;
+  const double least = dtype == DType::kI64 ? -0x1p63 : static_cast<double>(integer_min(dtype));
+  const double above = dtype == DType::kI64 ? 0x1p63 : static_cast<double>(integer_max(dtype)) + 1;
+  const double integer = std::trunc(number);
+  if (!(integer >= least && integer < above)) return std::nullopt;
+  return static_cast<int64_t>(integer);
+}
+
 DType accumulator_type(DType input) {
   switch (input) {
     case DType::kI8:

@@ -27,6 +27,10 @@ Value* clamp_to_range(Builder& b, Value* x, const TensorType& type);
 /// The stored integer of a real value under per-tensor parameters, limited to [qmin, qmax].
 int64_t quantised_value(double real, const Quant& quant);
 
+/// A real number as PyTorch makes it an integer of a dtype, its fraction cut off; nothing where the
+/// dtype does not hold it.
+std::optional<int64_t> whole(double number, DType dtype);
+
 /// The axes of operand 0 that the argument `dim` names, sorted and counted from 0: all of them when
 /// it names none.
 std::optional<Reject> read_axes(const Call& call, std::vector<int64_t>& axes);

@@ -15,7 +15,7 @@ Value* call_view(Builder& b, Value* x, const Shape& shape);
 /// The view as a composite's result.
 Value* call_view(Builder& b, Value* x, const TensorType& type);
 
-/// The numbers, without parameters, in another dtype; `x` itself when it has it.
+/// The same numbers, which are not quantised, in another dtype; `x` itself when it has it.
 Value* call_to(Builder& b, Value* x, DType dtype);
 
 /// Elements [first, first + count) of an axis.

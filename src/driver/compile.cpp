@@ -347,7 +347,7 @@ std::vector<Node*> Compilation::nodes_of_partition(int partition) const {
 Status Compilation::evict_refused_nodes() {
   constexpr size_t kMostEvicted = 16;
   const Diagnostic& refusal = *eviction_.refusal;
-  const bool is_velas = refusal.code != Code::kVerifyTarget;
+  const bool is_velas = eviction_.by_vela();
   const std::vector<Node*> nodes = nodes_of_partition(*eviction_.suspect);
   tell(LogLevel::kInfo, "{} refused a partition: searching its {} nodes for what is refused",
        is_velas ? "Vela" : report_.target, nodes.size());
@@ -396,7 +396,7 @@ Status Compilation::evict_by_rows() {
 
 void Compilation::warn_of_evicted() {
   if (eviction_.nodes.empty()) return;
-  const bool is_velas = eviction_.refusal->code != Code::kVerifyTarget;
+  const bool is_velas = eviction_.by_vela();
   Diagnostic d = error(Code::kWarnEvicted, "{} refused {} node{} that {} should take",
                        is_velas ? "Vela" : "the verifier", eviction_.nodes.size(),
                        eviction_.nodes.size() == 1 ? "" : "s", report_.target);

@@ -20,7 +20,9 @@ struct Eviction {
   std::map<size_t, Reject> nodes;     ///< that stay on the CPU, and why
   std::optional<int> suspect;         ///< the partition that was refused in the last attempt
   std::optional<Diagnostic> refusal;  ///< the last one
-  size_t searched = 0;                ///< nodes that were out at the last search
+  /// Whether it was Vela that refused, not the target's rows.
+  bool by_vela() const { return refusal->code != Code::kVerifyTarget; }
+  size_t searched = 0;  ///< nodes that were out at the last search
 };
 
 /// Whether these nodes are taken without the others.

@@ -25,8 +25,8 @@ struct NpyArray {
 
 /// Reads .npz (STORED, or compressed through libzip) or a single .npy (whose name is ""), in the
 /// order of the file. Fortran order is turned into C order and big endian into little endian;
-/// object arrays (pickles) and other dtypes are refused. All compressed members together may hold 4
-/// GiB.
+/// object arrays (pickles) and other dtypes are refused. What is unpacked of compressed members
+/// may be 4 GiB in all.
 /// `rows_wanted` says of an array, by its dtype and shape, how many entries of its first axis are
 /// needed, from the first on (kAllRows; 0 when nobody wants the array). The array has the shape
 /// that is in the file and the data of these rows; what comes after them is neither unpacked nor

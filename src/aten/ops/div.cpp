@@ -275,12 +275,12 @@ Lowered call_int_remainder(const Call& n, Builder& b) {
 }
 
 Lowered lower_remainder(const Call& n, Builder& b) {
-  if (b.mode() == Builder::Mode::kRecord && !remainder_is_real(n)) return call_int_remainder(n, b);
   if (n.any_quantised()) {
     if (!can_divide(divisor_number(n))) return refuse_divisor(n);
     return lower_step_table(
         n, b, [](double x, const Call& c) { return remainder_value(x, divisor_number(c)); });
   }
+  if (b.mode() == Builder::Mode::kRecord && !remainder_is_real(n)) return call_int_remainder(n, b);
   if (n.out().dtype == DType::kI32) {
     const Operands o = operands_of(n, b);
     return int_rest(b, {b.emit(tosa::add, {int_rest(b, o), o.y}), o.y});

@@ -41,8 +41,7 @@ std::optional<int64_t> whole(int64_t number) {
   return number;
 }
 std::optional<int64_t> whole(double number) {
-  if (!(number >= -0x1p63 && number < 0x1p63)) return std::nullopt;
-  return static_cast<int64_t>(number);
+  return aten::whole(number, DType::kI64);
 }
 
 Lowered refuse_number(const Call& n, double number) {

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-#include <optional>
-
 #include "aten/arithmetic.h"
 #include "aten/calls.h"
 
@@ -11,16 +8,6 @@
 
 namespace tosaic::aten {
 namespace {
-
-/// A real number as an integer of a dtype, its fraction cut off; nothing where that is not defined.
-std::optional<int64_t> whole(double number, DType dtype) {
-  if (dtype == DType::kBool) return number != 0;
-  const double least = dtype == DType::kI64 ? -0x1p63 : static_cast<double>(integer_min(dtype));
-  const double above = dtype == DType::kI64 ? 0x1p63 : static_cast<double>(integer_max(dtype)) + 1;
-  const double integer = std::trunc(number);
-  if (!(integer >= least && integer < above)) return std::nullopt;
-  return static_cast<int64_t>(integer);
-}
 
 /// A constant from or to a dtype of 64 bits, which no CAST takes, as PyTorch converts it: integers
 /// to others by their low bits, float64 to smaller floats through float32. nullptr: it is none.
