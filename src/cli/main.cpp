@@ -110,7 +110,7 @@ int run_explain_command(Flags& flags) {
   return run_compile_command(flags, true);
 }
 
-int run_run_command(const Flags& flags) {
+int run_run_command(Flags& flags) {
   if (!flags.batch.empty()) return show(run_batch(flags.batch));
   const std::pair<std::string_view, const std::string&> needed[] = {
       {"a program", flags.run.program}, {"--input", flags.run.input}};
@@ -118,15 +118,14 @@ int run_run_command(const Flags& flags) {
     if (value.empty())
       return fail(error(Code::kOption, "{} is missing", name).with_hint("see tosaic run --help"));
   }
+  flags.run.compile = flags.compile;
+  if (flags.target.empty()) flags.run.compile.target = Target();
   std::string summary;
-  const Expected<std::string> warning = run_program(flags.run, &summary);
-  if (!warning) return fail(warning.error());
+  const Expected<std::vector<Diagnostic>> warnings = run_program(flags.run, &summary);
+  if (!warnings) return fail(warnings.error());
   if (flags.run.output.empty()) std::fputs(printable(summary).c_str(), stdout);
-  if (!warning->empty()) {
-    Diagnostic d = error(Code::kUnpredictable, "{}", *warning);
-    d.severity = Severity::kWarning;
+  for (const Diagnostic& d : *warnings)
     std::fputs(render(d, isatty(STDERR_FILENO) != 0).c_str(), stderr);
-  }
   return 0;
 }
 

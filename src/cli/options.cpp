@@ -154,15 +154,28 @@ void add_explain(CLI::App& app, Flags& f) {
 }
 
 void add_run(CLI::App& app, Flags& f) {
-  CLI::App& c = *app.add_subcommand("run", "execute a .tosa on this machine, bit for bit");
+  CLI::App& c =
+      *app.add_subcommand("run", "execute a .tosa or a .pt2 on this machine, bit for bit");
   auto* batch = c.add_option("--batch", f.batch,
                              "JSON list of {program, input, output}: many in one process");
-  c.add_option("program", f.run.program, ".tosa")->excludes(batch);
+  c.add_option("program", f.run.program, ".tosa, or .pt2, which is lowered to TOSA first")
+      ->excludes(batch);
   c.add_option("--input", f.run.input,
                ".npz with an array per input; a first axis more than the input's means samples")
       ->excludes(batch);
   c.add_option("-o,--output", f.run.output,
                ".npz to write, an array per output; without it their ranges are printed")
+      ->excludes(batch);
+  c.add_option("--target", f.target,
+               "of a .pt2: whose integers to compute, such as ethos-u55-128; default tosa-int for "
+               "what is quantised, else tosa-fp")
+      ->excludes(batch);
+  c.add_option("--model-name", f.compile.model, "which program of an archive with several")
+      ->excludes(batch);
+  add_shapes(c, f);
+  add_calibration(c, f);
+  c.add_option("--io-dtype", f.io_dtype,
+               "of a .pt2: float32 (default), or int8, uint8, int16: the codes themselves")
       ->excludes(batch);
 }
 

@@ -44,9 +44,10 @@ Json failure(Code code, std::string_view message) {
 
 Json run_entry(const RunOptions& options) {
   try {
-    const Expected<std::string> warning = run_program(options);
-    if (!warning) return failure(warning.error().code, warning.error().message);
-    return Json{{"ok", true}, {"warning", warning->empty() ? Json(nullptr) : Json(*warning)}};
+    const Expected<std::vector<Diagnostic>> warnings = run_program(options);
+    if (!warnings) return failure(warnings.error().code, warnings.error().message);
+    const Json warning = warnings->empty() ? Json(nullptr) : Json(warnings->back().message);
+    return Json{{"ok", true}, {"warning", warning}};
   } catch (const BugError& bug) {
     return failure(Code::kInternal, bug.what());
   }

@@ -20,6 +20,7 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "partition/partition.h"
+#include "quant/qdq.h"
 #include "support/mapped_file.h"
 #include "support/output_file.h"
 #include "target/targets.h"
@@ -107,6 +108,7 @@ class Compilation {
 
   Status compile();
   Status explain();
+  Status lower_for_host(HostProgram& program);
   /// The module as it stands, for the reproducer of a bug.
   const Module* module() const { return module_.get(); }
   CompileReport take_report() {
@@ -147,6 +149,7 @@ class Compilation {
   std::string hint_for_left(const NodeReport& first) const;
   Status refuse_what_is_left();
   void warn_of_cpu();
+  Status lower_as_one_graph();
   Status compile_to_tosa();
   Status compile_to_pte();
   Status optimise(Graph*& graph, PassManager& passes);
@@ -178,6 +181,7 @@ class Compilation {
   DiagnosticSink sink_;
   Stopwatch watch_;
   std::unique_ptr<Module> module_;
+  bool on_host_ = false;  ///< `tosaic run`: one TOSA graph, whatever the target
   bool wants_samples_ = false;
   QuantisationResult quantised_;  ///< of our own quantisation
   std::vector<Loc> output_locs_;  ///< as the program was read
@@ -228,7 +232,8 @@ Status Compilation::prepare() {
 Status Compilation::convert_io(PassContext& c) {
   const DType wanted = options_.io.dtype;
   const bool is_float_target = options_.target.kind == TargetKind::kTosaFp;
-  const bool is_int_target = options_.target.kind == TargetKind::kTosaInt;
+  const bool is_int_target =
+      options_.target.kind == TargetKind::kTosaInt || (on_host_ && for_npu());
   if (wanted == DType::kF32 ? is_int_target : wanted != DType::kUnknown && is_float_target) {
     return error(Code::kOption, "--io-dtype {}: target {} computes in {}", torch_name(wanted),
                  options_.target.name, is_int_target ? "integers" : "floating point");
@@ -444,7 +449,7 @@ Status Compilation::refuse_what_is_left() {
   const NodeReport* first = nullptr;
   for (const NodeReport& n : report_.nodes) {
     const bool is_border = n.device == "cpu" && !n.reason;
-    if (n.device != "cpu" || (is_border && for_npu())) continue;
+    if (n.device != "cpu" || (is_border && for_npu() && !on_host_)) continue;
     // Quantisation that stands around a node without an integer form is left because of it.
     if (first == nullptr || (!first->reason && n.reason)) first = &n;
     ++num_left;
@@ -554,7 +559,8 @@ void Compilation::report_io() {
     set_layout(main.output(static_cast<int>(i)), report_.outputs[i]);
 }
 
-Status Compilation::compile_to_tosa() {
+/// The whole program as one TOSA graph.
+Status Compilation::lower_as_one_graph() {
   TOSAIC_CHECK_OK(refuse_what_is_left());
   Graph* main = module_->main();
   TOSAIC_CHECK_OK(check_passed_on(*main, options_.target, output_locs_));
@@ -562,6 +568,12 @@ Status Compilation::compile_to_tosa() {
   report_io();
   TOSAIC_CHECK_OK(optimise(main, passes_));
   watch_.lap("lower");
+  return ok();
+}
+
+Status Compilation::compile_to_tosa() {
+  TOSAIC_CHECK_OK(lower_as_one_graph());
+  const Graph* main = module_->main();
   const auto as_in_file = [](IoReport& io, const Value& v) {
     io.name = v.name();
     if (v.dtype() == DType::kI32) io.dtype = torch_name(v.dtype());  // also for int64
@@ -759,6 +771,59 @@ Status Compilation::compile() {
   return wants_pte ? compile_to_pte() : compile_to_tosa();
 }
 
+HostBorder border_of(const Value& v) {
+  HostBorder border;
+  const Quant* quant = v.quant();
+  if (quant != nullptr && quant->per_tensor()) {
+    border.codes = numeric::AffineParams{.scale = quant->scale(),
+                                         .zero_point = quant->zero_point(),
+                                         .qmin = static_cast<int32_t>(quant->qmin),
+                                         .qmax = static_cast<int32_t>(quant->qmax)};
+  }
+  return border;
+}
+
+std::vector<HostBorder> borders_of(std::span<Value* const> values) {
+  std::vector<HostBorder> borders;
+  for (const Value* v : values)
+    borders.push_back(border_of(*v));
+  return borders;
+}
+
+/// What the user's program had there before it was lowered. Codes that were its own stay codes.
+void set_own_dtypes(std::vector<HostBorder>& borders, std::span<const DType> dtypes) {
+  for (size_t i = 0; i < borders.size(); ++i) {
+    borders[i].dtype = dtypes[i];
+    if (dtypes[i] != DType::kF32) borders[i].codes.reset();
+  }
+}
+
+std::vector<DType> dtypes_of(std::span<Value* const> values) {
+  std::vector<DType> dtypes;
+  for (const Value* v : values)
+    dtypes.push_back(v->dtype());
+  return dtypes;
+}
+
+Status Compilation::lower_for_host(HostProgram& program) {
+  on_host_ = true;
+  TOSAIC_CHECK_OK(read());
+  TOSAIC_CHECK_OK(require_aten());
+  Graph& main = *module_->main();
+  TOSAIC_CHECK_OK(refuse_symbolic_sizes(main));
+  const std::vector<DType> inputs = dtypes_of(main.inputs());
+  const std::vector<DType> outputs = dtypes_of(main.outputs());
+  TOSAIC_CHECK_OK(prepare());
+  TOSAIC_CHECK_OK(place_nodes());
+  program.inputs = borders_of(main.inputs());
+  program.outputs = borders_of(main.outputs());
+  set_own_dtypes(program.inputs, inputs);
+  set_own_dtypes(program.outputs, outputs);
+  TOSAIC_CHECK_OK(lower_as_one_graph());
+  program.module = std::move(module_);
+  return ok();
+}
+
 /// Operation by operation: the graph is one partition already.
 void Compilation::explain_tosa() {
   report_.delegates.resize(1);
@@ -887,6 +952,20 @@ Expected<CompileReport> with_command(Expected<CompileReport> report,
   return std::move(report).error().with_note("show this again with: " + explain_command(options));
 }
 
+/// tosa-int for quantised programs and for those without floats, else tosa-fp.
+Expected<Target> target_of_program(const CompileOptions& options) {
+  if (!options.calibration.path.empty()) return find_target("tosa-int");
+  TOSAIC_TRY(const auto module, aten::read_pt2(options.input, options.model, options.sizes));
+  const auto is_integer = [](const Value* v) { return !is_float(v->dtype()); };
+  const Graph& main = *module->main();
+  bool has_float = !std::ranges::all_of(main.inputs(), is_integer);
+  for (const Node& node : main.nodes()) {
+    if (is_quantize(node) || is_dequantize(node)) return find_target("tosa-int");
+    if (node.num_results() > 0 && is_float(node.result().dtype())) has_float = true;
+  }
+  return find_target(has_float ? "tosa-fp" : "tosa-int");
+}
+
 }  // namespace
 
 Expected<CompileReport> compile(const CompileOptions& options) {
@@ -902,6 +981,20 @@ Expected<CompileReport> compile(const CompileOptions& options) {
     if (eviction.searched == eviction.nodes.size() && attempt > 1) return report;
     eviction.searched = eviction.nodes.size();
   }
+}
+
+Expected<HostProgram> lower_for_host(const CompileOptions& given) {
+  CompileOptions options = given;
+  if (options.target.name.empty()) {
+    TOSAIC_TRY(options.target, target_of_program(options));
+  }
+  Eviction none;
+  HostProgram program;
+  auto report = with_command(
+      guarded(options, none, [&](Compilation& c) { return c.lower_for_host(program); }), options);
+  if (!report) return std::move(report).error();
+  program.diagnostics = std::move(report->diagnostics);
+  return program;
 }
 
 Expected<CompileReport> explain(const CompileOptions& options) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "ethosu/vela.h"
 #include "ir/graph.h"
 #include "ir/pass.h"
+#include "numeric/quantize.h"
 #include "quant/post_training.h"
 #include "support/expected.h"
 #include "support/log.h"
@@ -42,6 +44,27 @@ struct CompileOptions {
 /// and the dump. A broken invariant anywhere inside becomes the error E0001 with a reproducing
 /// .tir.
 Expected<CompileReport> compile(const CompileOptions& options);
+
+/// An input or output of a program that runs on this machine.
+struct HostBorder {
+  DType dtype = DType::kUnknown;  ///< in the user's program
+  /// Of its codes, where the program has float32 and the TOSA graph integers.
+  std::optional<numeric::AffineParams> codes;
+};
+
+/// A program of the user as `tosaic run` executes it.
+struct HostProgram {
+  std::unique_ptr<Module> module;  ///< @main is TOSA
+  std::vector<HostBorder> inputs;  ///< of @main, in order
+  std::vector<HostBorder> outputs;
+  std::vector<Diagnostic> diagnostics;  ///< warnings
+};
+
+/// The whole program as one TOSA graph, by the rows of the target; without a name of a target by
+/// those of tosa-int when it is quantised, is to be (`calibration`) or has no float, else of
+/// tosa-fp. Errors: those of `compile` with `strict`, also for programs that Ethos-U would share
+/// with the CPU.
+Expected<HostProgram> lower_for_host(const CompileOptions& options);
 
 /// `tosaic explain`: where each node would run, and why. Takes a .pt2, a .tosa whose operations are
 /// checked against the target's rows one by one, or text IR of either. Writes nothing.

@@ -144,3 +144,56 @@ def test_wrong_files_are_errors(sub, folder):
     check("x.tosa", "x.tosa", "out.npz", "E0103")
     check("in.npz", "in.npz", "out.npz", "E0103")
     check("x.tosa", "in.npz", "missing/out.npz", "E0102")
+
+
+def run_pt2(program, folder, arrays, *flags):
+    """The outputs of `tosaic run` of a .pt2, by position."""
+    np.savez(folder / "in.npz", *arrays)
+    result = start("run", program, "--input=in.npz", "-o", "out.npz", *flags, folder=folder)
+    assert result.returncode == 0, result.stderr
+    with np.load(folder / "out.npz") as outputs:
+        return [outputs[name] for name in outputs.files]
+
+
+def test_a_float_pt2_runs(workspace, folder):
+    expected = workspace.program(net("two_outputs"))
+    outputs = run_pt2(expected.path, folder, expected.inputs[0])
+    for output, wanted in zip(outputs, expected.outputs[0], strict=True):
+        np.testing.assert_allclose(output, wanted, atol=1e-4 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("target", ("tosa-int", "ethos-u55-128", "ethos-u85-256"))
+def test_a_quantised_pt2_takes_and_gives_floats(workspace, folder, target):
+    expected = workspace.program(net("dscnn"), "arm")
+    (output,) = run_pt2(expected.path, folder, expected.inputs[0], f"--target={target}")
+    assert output.dtype == np.float32
+    params = expected.output_quant[0]
+    wanted = params.codes(expected.expected(0, 0, params.codes(output)))
+    np.testing.assert_array_equal(params.codes(output), wanted)
+    codes = [expected.input_quant[0].codes(expected.inputs[0][0])]
+    (output,) = run_pt2(expected.path, folder, codes, f"--target={target}", "--io-dtype=int8")
+    np.testing.assert_array_equal(output, wanted)
+
+
+class Place(torch.nn.Module):
+    def forward(self, x):
+        return x.argmax(1)
+
+
+def test_outputs_have_the_dtypes_of_the_program(folder, tmp_path):
+    x = torch.from_numpy(two(2, 9)[0])
+    torch.export.save(torch.export.export(Place(), (x,)), tmp_path / "p.pt2")
+    (output,) = run_pt2(tmp_path / "p.pt2", folder, [x.numpy()])
+    assert output.dtype == np.int64
+    np.testing.assert_array_equal(output, x.argmax(1).numpy())
+
+
+def test_flags_of_a_pt2_mean_nothing_for_a_tosa(sub, program, folder):
+    np.savez(folder / "in.npz", a=A, b=B)
+    for flag in ("--target=tosa-fp", "--calibrate=in.npz", "--shape=a=1", "--io-dtype=int8", "--model-name=m"):
+        text = fails("run", sub, "--input=in.npz", flag, code="E0104", folder=folder)
+        assert flag.split("=")[0] in text and "TOSA already" in text
+    text = fails("run", program("sub", "float"), "--input=in.npz", "--target=cpu", code="E0104", folder=folder)
+    assert "tosa-int" in text
+    (folder / "x.pte").write_bytes(b"")
+    assert ".pt2" in fails("run", "x.pte", "--input=in.npz", code="E0103", folder=folder)
