@@ -87,5 +87,5 @@ if [ $build_only = 0 ]; then
   if "$venv/bin/python" -c 'import importlib.util as u; exit(u.find_spec("executorch") is None)'; then
     "$root/dev" build --target tosaic_standin
   fi
-  (cd "$root" && "$venv/bin/python" -m test.models.run "$model" "$output")
+  (cd "$root" && "$venv/bin/python" -m test.models.run "$model" "$output" "$target")
 fi
